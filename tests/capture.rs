@@ -1,5 +1,4 @@
-//! What is captured into a graph keeps its memory. A GPU's affair: the software device captures
-//! nothing.
+//! What is captured into a graph keeps its memory.
 //!
 //! The capture is in the mode that forbids most, to all threads: so this is alone in its process.
 
@@ -10,9 +9,9 @@ use std::ptr;
 use std::time::{Duration, Instant};
 
 use cupola_managers::{Error, Event, Stream, ops};
-use cupola_sys::driver::{CUgraph, CUgraphExec, CUresult, CUstreamCaptureMode, Driver};
+use cupola_sys::driver::{CUgraph, CUgraphExec, CUstreamCaptureMode, Driver};
 
-use common::{Bench, on_gpu};
+use common::Bench;
 
 const LEN: usize = 3 << 20;
 
@@ -102,15 +101,6 @@ fn replays_of_a_graph_touch_nobody_elses_memory() {
         ops::fill(out, 0, &bench.stream).unwrap();
     }
     ops::synchronize(&bench.stream).unwrap();
-    if !on_gpu() {
-        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
-        // SAFETY: the stream is alive.
-        let begun = unsafe { driver.cuStreamBeginCapture_v2(bench.stream.as_raw(), mode) };
-        let unsupported = CUresult::CUDA_ERROR_NOT_SUPPORTED;
-        assert_eq!(begun.unwrap_err().status(), Some(unsupported));
-        drop(out);
-        return bench.finish();
-    }
     let mut before = bench.pool.allocate::<u32>(LEN, &bench.stream).unwrap();
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
     let beside = bench.another_stream();

@@ -52,8 +52,8 @@ def main(ptx):
     call("cuGetProcAddress_v2", b"cuNoSuch", c.byref(found), 13000, c.c_uint64(0), c.byref(status))
     assert found.value is None and status.value == 1
     # So is one that is not built here; what it does it says when it is called.
-    call("cuGetProcAddress_v2", b"cuGraphCreate", c.byref(found), 10000, c.c_uint64(0), c.byref(status))
-    exported = c.cast(cuda.cuGraphCreate, c.c_void_p)
+    call("cuGetProcAddress_v2", b"cuDestroyExternalMemory", c.byref(found), 10000, c.c_uint64(0), c.byref(status))
+    exported = c.cast(cuda.cuDestroyExternalMemory, c.c_void_p)
     assert found.value == exported.value and status.value == 0
 
     # The undocumented tables are an error, and null.

@@ -2,23 +2,8 @@
 
 use cupola_sys::driver::*;
 
-use crate::raw::{INVALID, destroy, empty, graph, kernel, with_launch};
+use crate::raw::{INVALID, destroy, empty, graph, kernel, nodes, with_launch};
 use crate::support::{TestBench, code};
-
-fn nodes(bench: &TestBench, graph: CUgraph) -> Vec<CUgraphNode> {
-    let (mut count, none) = (0, std::ptr::null_mut());
-    // SAFETY: the place outlives the call.
-    unsafe { bench.driver.cuGraphGetNodes(graph, none, &raw mut count) }.unwrap();
-    let mut nodes = vec![std::ptr::null_mut(); count];
-    // SAFETY: as above, with as many places as there are nodes.
-    unsafe {
-        bench
-            .driver
-            .cuGraphGetNodes(graph, nodes.as_mut_ptr(), &raw mut count)
-    }
-    .unwrap();
-    nodes
-}
 
 fn edges(bench: &TestBench, graph: CUgraph) -> Vec<(CUgraphNode, CUgraphNode)> {
     // More places than edges: the rest is null.

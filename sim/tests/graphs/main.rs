@@ -4,5 +4,7 @@
 mod support;
 
 mod build;
+mod capture;
+mod capture_rules;
 mod launch;
 mod raw;

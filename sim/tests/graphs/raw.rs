@@ -155,3 +155,55 @@ pub(crate) fn bytes_of(values: &[u32]) -> Vec<u8> {
         .flat_map(|value| value.to_le_bytes())
         .collect()
 }
+
+pub(crate) fn nodes(bench: &TestBench, graph: CUgraph) -> Vec<CUgraphNode> {
+    let (mut count, none) = (0, std::ptr::null_mut());
+    // SAFETY: the place outlives the call.
+    unsafe { bench.driver.cuGraphGetNodes(graph, none, &raw mut count) }.unwrap();
+    let mut nodes = vec![std::ptr::null_mut(); count];
+    // SAFETY: as above, with as many places as there are nodes.
+    unsafe {
+        bench
+            .driver
+            .cuGraphGetNodes(graph, nodes.as_mut_ptr(), &raw mut count)
+    }
+    .unwrap();
+    nodes
+}
+
+/// What kinds of nodes there are, in the order of their making.
+pub(crate) fn types(bench: &TestBench, graph: CUgraph) -> Vec<u32> {
+    let kind = |node| {
+        let mut kind = CUgraphNodeType(99);
+        // SAFETY: the place outlives the call.
+        unsafe { bench.driver.cuGraphNodeGetType(node, &raw mut kind) }.unwrap();
+        kind.0
+    };
+    nodes(bench, graph).into_iter().map(kind).collect()
+}
+
+pub(crate) fn begin(bench: &TestBench, stream: CUstream, mode: CUstreamCaptureMode) -> Code {
+    // SAFETY: a handle, checked by the driver.
+    code(unsafe { bench.driver.cuStreamBeginCapture_v2(stream, mode) })
+}
+
+/// The graph, or why there is none.
+pub(crate) fn end(bench: &TestBench, stream: CUstream) -> Result<CUgraph, Code> {
+    let mut graph = std::ptr::without_provenance_mut(1);
+    // SAFETY: the place outlives the call.
+    match code(unsafe { bench.driver.cuStreamEndCapture(stream, &raw mut graph) }) {
+        CUresult::CUDA_SUCCESS => Ok(graph),
+        code => {
+            assert!(graph.is_null());
+            Err(code)
+        }
+    }
+}
+
+/// 0 for a stream that is not captured, 1 for one that is, 2 if its capture is of no use any more.
+pub(crate) fn status(bench: &TestBench, stream: CUstream) -> u32 {
+    let mut status = CUstreamCaptureStatus(9);
+    // SAFETY: the place outlives the call.
+    unsafe { bench.driver.cuStreamIsCapturing(stream, &raw mut status) }.unwrap();
+    status.0
+}

@@ -69,6 +69,11 @@ impl<T> Out<T> {
     pub(in crate::device) fn is_null(self) -> bool {
         self.0.is_null()
     }
+
+    /// No place.
+    pub(in crate::device) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
 }
 
 impl<T: Copy> Out<T> {

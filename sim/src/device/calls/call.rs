@@ -14,9 +14,10 @@ use crate::device::calls::logs;
 use crate::device::contexts::context::Context;
 use crate::device::contexts::current;
 use crate::device::contexts::green::Green;
+use crate::device::graphs::GLOBAL;
 use crate::device::machine::{Inner, OwnedStream};
 use crate::device::operations::op::in_host_function;
-use crate::device::sync::read;
+use crate::device::sync::{lock, read};
 
 /// What the stream handle 0 means to a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,29 @@ pub(in crate::device) enum When {
     /// After `cuInit`, and not from a function that a stream runs.
     Initialized,
 }
+
+/// Functions that end the use of captures of other modes than the relaxed one, apart from those
+/// that look at their stream or event first. All were seen on an H200, but for the pitched and
+/// managed allocations, the end of a registration, and the libraries, which are like one of these.
+const DISTURBING: &[&str] = &[
+    "cuGraphInstantiate",
+    "cuGraphInstantiate_v2",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphInstantiateWithParams",
+    "cuGraphInstantiateWithParams_ptsz",
+    "cuLibraryUnload",
+    "cuMemAllocHost_v2",
+    "cuMemAllocManaged",
+    "cuMemAllocPitch_v2",
+    "cuMemAlloc_v2",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemHostAlloc",
+    "cuMemHostRegister_v2",
+    "cuMemHostUnregister",
+    "cuMemPoolTrimTo",
+    "cuModuleUnload",
+];
 
 /// One call of a driver function.
 pub(in crate::device) struct Call<'m> {
@@ -70,6 +94,9 @@ pub(in crate::device) fn enter(
             if let Some(schedule) = &machine.schedule {
                 schedule.enter();
             }
+            if machine.graphs.captures.any() && DISTURBING.contains(&function) {
+                call.check_undisturbed()?;
+            }
         }
         body(&call)
     });
@@ -97,6 +124,21 @@ impl Call<'_> {
             return Err(CUresult::CUDA_ERROR_NOT_INITIALIZED);
         }
         Ok(())
+    }
+
+    /// Ends the use of the captures that a call which could wait, or change what they need,
+    /// disturbs.
+    ///
+    /// # Errors
+    /// There is one.
+    pub(in crate::device) fn check_undisturbed(&self) -> Reply {
+        let captures = &self.machine.graphs.captures;
+        if !captures.any() {
+            return Ok(());
+        }
+        let thread = std::thread::current().id();
+        let mode = lock(&self.machine.capture_modes).get(&thread).copied();
+        captures.disturb(mode.unwrap_or(GLOBAL))
     }
 
     /// A program that is told of a fault knows that the context's work is over, whichever call

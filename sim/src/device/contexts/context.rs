@@ -336,7 +336,10 @@ impl Context {
 
     /// Submits an operation; the call does not wait for it.
     pub(in crate::device) fn submit(&self, stream: &Arc<Stream>, op: Op) -> Reply {
-        self.enqueue(stream, op)
+        match self.divert(stream, op)? {
+            Some(op) => self.enqueue(stream, op),
+            None => Ok(()),
+        }
     }
 
     /// Submits an operation of a graph's launch.
@@ -347,6 +350,15 @@ impl Context {
 
     /// Submits a new record of an event.
     pub(in crate::device) fn record(&self, stream: &Arc<Stream>, event: &Event) -> Reply {
+        self.check_implied(stream)?;
+        match event.record_captured(&stream.capture)? {
+            true => Ok(()),
+            false => self.enqueue_record(stream, event),
+        }
+    }
+
+    /// Submits a new record of an event, of a graph's launch.
+    pub(in crate::device) fn enqueue_record(&self, stream: &Arc<Stream>, event: &Event) -> Reply {
         let mut findings = Vec::new();
         let submitted = event.record(|record| {
             self.submit_in_order(stream, Op::Record(record), Mode::Async, &mut findings)
@@ -367,6 +379,7 @@ impl Context {
     /// # Errors
     /// The context's fault, which may be the operation's own.
     pub(in crate::device) fn submit_and_wait(&self, stream: &Arc<Stream>, op: Op) -> Reply {
+        self.check_uncaptured(stream)?;
         let submitted = self.order(stream, op, Mode::Sync)?;
         let seen = self.device.strict.seen(self.handle, stream);
         submitted.finish();

@@ -1,5 +1,6 @@
 //! Contexts: primary, created and green ones, which is current, and whether it still works.
 
+pub(super) mod captured;
 pub(super) mod context;
 pub(super) mod current;
 pub(super) mod green;

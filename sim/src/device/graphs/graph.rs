@@ -1,14 +1,14 @@
 //! Graphs as a program builds them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
 use crate::device::graphs::node::NodeKind;
-use crate::device::strict::Origin;
+use crate::device::strict::{Map, Origin};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
@@ -16,6 +16,8 @@ const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 #[derive(Debug)]
 pub(in crate::device) struct Node {
     pub(in crate::device) kind: NodeKind,
+    /// The blocks of allocators when it was captured, if there were any.
+    pub(in crate::device) blocks: Option<Arc<Map>>,
     pub(in crate::device) before: Vec<u64>,
     pub(in crate::device) after: Vec<u64>,
 }
@@ -72,7 +74,12 @@ impl Dag {
     ///
     /// # Errors
     /// One of these is no node of the graph, or is named twice.
-    pub(super) fn insert(&mut self, handle: u64, kind: NodeKind, before: Vec<u64>) -> Reply {
+    pub(super) fn insert(
+        &mut self,
+        handle: u64,
+        (kind, blocks): (NodeKind, Option<Arc<Map>>),
+        before: Vec<u64>,
+    ) -> Reply {
         self.check_set(&before)?;
         for from in &before {
             self.node_mut(*from)?.after.push(handle);
@@ -80,6 +87,7 @@ impl Dag {
         let after = Vec::new();
         let node = Node {
             kind,
+            blocks,
             before,
             after,
         };
@@ -137,6 +145,19 @@ impl Dag {
             self.node_mut(*to)?.before.retain(|other| other != from);
         }
         Ok(())
+    }
+
+    /// Whether each of `ends` is one of `heads` or comes before one of them.
+    pub(in crate::device) fn reach(&self, heads: &[u64], ends: &[u64]) -> bool {
+        let (mut seen, mut next) = (BTreeSet::new(), heads.to_vec());
+        while let Some(handle) = next.pop() {
+            if seen.insert(handle)
+                && let Some(node) = self.nodes.get(&handle)
+            {
+                next.extend(&node.before);
+            }
+        }
+        ends.iter().all(|end| seen.contains(end))
     }
 
     /// The copy of another graph's node.

@@ -13,13 +13,18 @@ use crate::device::graphs::node::NodeKind;
 use crate::device::graphs::plan::Step;
 use crate::device::machine::OwnedStream;
 use crate::device::operations::op::Op;
-use crate::device::streams::event::Record;
+use crate::device::streams::event::{Event, Record};
+use crate::device::strict::with_captured;
 use crate::device::sync::lock;
 
 /// What a step puts into its stream.
 enum Work {
     Nothing,
-    Op(Op),
+    Ops(Vec<Op>),
+    /// A new record of the event.
+    Record(Arc<Event>),
+    /// The latest record of the event then.
+    Wait(Arc<Event>),
 }
 
 /// Queues the work of a graph. Everything is looked at before any of it is queued: a launch that
@@ -69,8 +74,18 @@ fn prepare(call: &Call<'_>, exec: &Exec, step: &Step, launched: &Arc<Context>) -
             None => return Ok(Work::Nothing),
         },
         NodeKind::Host(node) => Op::Host(node.function, node.data),
+        NodeKind::Record(event) => return Ok(Work::Record(call.machine.event(*event)?)),
+        NodeKind::Wait(event) => {
+            let event = call.machine.event(*event)?;
+            event.check_uncaptured()?;
+            return Ok(Work::Wait(event));
+        }
+        NodeKind::Values(node) => {
+            let ops = node.steps.iter().map(|step| Op::Value(*step));
+            return Ok(Work::Ops(ops.collect()));
+        }
     };
-    Ok(Work::Op(op))
+    Ok(Work::Ops(vec![op]))
 }
 
 /// The stream of each lane; makes those that are not there yet.
@@ -143,7 +158,14 @@ fn submit(
         }
         match work {
             Work::Nothing => {}
-            Work::Op(op) => put(place, op)?,
+            Work::Ops(ops) => with_captured(step.blocks.as_ref(), || {
+                ops.into_iter().try_for_each(|op| put(place, op))
+            })?,
+            Work::Record(event) => place.0.enqueue_record(&place.1, &event)?,
+            Work::Wait(event) => {
+                let latest = event.latest();
+                latest.map_or(Ok(()), |record| put(place, Op::Wait(record)))?;
+            }
         }
         if step.records || is_own(step.lane) && step.lane == 0 {
             records[index] = Some(record(place)?);

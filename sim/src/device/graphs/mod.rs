@@ -5,6 +5,7 @@
 //! branches in streams of the executable's own, and an edge between two streams is a record and a
 //! wait.
 
+mod capture;
 mod exec;
 mod graph;
 mod launch;
@@ -12,9 +13,10 @@ mod node;
 mod plan;
 mod registry;
 
+pub(super) use capture::{Capture, CaptureSlot, GLOBAL, RELAXED};
 pub(super) use exec::Exec;
 pub(super) use graph::{Graph, Owner};
 pub(super) use launch::launch;
-pub(super) use node::{CopyNode, FillNode, HostNode, KernelNode, NodeKind};
+pub(super) use node::{CopyNode, FillNode, HostNode, KernelNode, NodeKind, ValuesNode};
 pub(super) use plan::BadGraph;
 pub(super) use registry::Graphs;

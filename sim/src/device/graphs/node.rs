@@ -10,6 +10,7 @@ use crate::device::graphs::graph::Graph;
 use crate::device::memory::Fill;
 use crate::device::operations::launch::Launch;
 use crate::device::operations::op::UserData;
+use crate::device::operations::value::Step;
 
 /// What a node does when its turn comes, with the parameters that a program may ask for.
 #[derive(Clone, Debug)]
@@ -21,6 +22,11 @@ pub(in crate::device) enum NodeKind {
     /// A graph of its own, copied when the node was added.
     Child(Arc<Graph>),
     Empty,
+    /// Records an event, by handle.
+    Record(u64),
+    /// Waits for the latest record of an event, by handle.
+    Wait(u64),
+    Values(ValuesNode),
 }
 
 impl NodeKind {
@@ -33,6 +39,9 @@ impl NodeKind {
             Self::Host(_) => T::CU_GRAPH_NODE_TYPE_HOST,
             Self::Child(_) => T::CU_GRAPH_NODE_TYPE_GRAPH,
             Self::Empty => T::CU_GRAPH_NODE_TYPE_EMPTY,
+            Self::Record(_) => T::CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+            Self::Wait(_) => T::CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+            Self::Values(_) => T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
         }
     }
 
@@ -42,7 +51,8 @@ impl NodeKind {
             Self::Kernel(kernel) => Some(kernel.launch.function.context),
             Self::Copy(copy) => Some(copy.context),
             Self::Fill(fill) => Some(fill.context),
-            Self::Host(_) | Self::Child(_) | Self::Empty => None,
+            Self::Values(values) => Some(values.context),
+            Self::Host(_) | Self::Child(_) | Self::Empty | Self::Record(_) | Self::Wait(_) => None,
         }
     }
 }
@@ -105,6 +115,13 @@ pub(in crate::device) struct FillNode {
     pub(in crate::device) params: CUDA_MEMSET_NODE_PARAMS,
     /// `None` for a memset of nothing.
     pub(in crate::device) fill: Option<Fill>,
+    pub(in crate::device) context: u64,
+}
+
+/// Values that are written to memory or waited for, in order.
+#[derive(Clone, Debug)]
+pub(in crate::device) struct ValuesNode {
+    pub(in crate::device) steps: Vec<Step>,
     pub(in crate::device) context: u64,
 }
 

@@ -1,9 +1,11 @@
 //! What a launch of a graph does, step by step, and in which streams.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::device::graphs::graph::{Dag, Graph};
 use crate::device::graphs::node::NodeKind;
+use crate::device::strict::Map;
 use crate::device::sync::lock;
 
 /// Most streams of its own that an executable has for a context. More branches share them, in an
@@ -16,6 +18,8 @@ pub(in crate::device) struct Step {
     /// The node, or 0 where a child graph ends.
     pub(in crate::device) node: u64,
     pub(in crate::device) kind: NodeKind,
+    /// The blocks of allocators when it was captured, if there were any.
+    pub(super) blocks: Option<Arc<Map>>,
     /// Steps that come first, which are earlier ones.
     pub(in crate::device) before: Vec<usize>,
     /// By number: 0 is the stream of the launch, if that is of the right context.
@@ -60,6 +64,7 @@ fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<
         let step = |node, kind, before| Step {
             node,
             kind,
+            blocks: None,
             before,
             lane: 0,
             waits: Vec::new(),
@@ -67,7 +72,10 @@ fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<
             enabled: true,
         };
         let mut end = steps.len();
-        steps.push(step(handle, node.kind.clone(), before));
+        steps.push(Step {
+            blocks: node.blocks.clone(),
+            ..step(handle, node.kind.clone(), before)
+        });
         if let NodeKind::Child(child) = &node.kind {
             let begin = end;
             let before = flatten(child, &[begin], steps)?;
@@ -162,6 +170,7 @@ mod tests {
         Step {
             node: 1,
             kind: NodeKind::Empty,
+            blocks: None,
             before: before.to_vec(),
             lane: 0,
             waits: Vec::new(),

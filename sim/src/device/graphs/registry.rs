@@ -7,11 +7,12 @@ use std::sync::{Arc, RwLock};
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
+use crate::device::graphs::capture::{Capture, Captures};
 use crate::device::graphs::exec::Exec;
 use crate::device::graphs::graph::{Graph, Owner};
 use crate::device::graphs::node::NodeKind;
 use crate::device::machine::get;
-use crate::device::strict::Origin;
+use crate::device::strict::{Map, Origin};
 use crate::device::sync::{lock, read, write};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -25,6 +26,7 @@ pub(in crate::device) struct Graphs {
     /// The graph of each node.
     nodes: RwLock<HashMap<u64, Arc<Graph>>>,
     execs: RwLock<HashMap<u64, Arc<Exec>>>,
+    pub(in crate::device) captures: Captures,
 }
 
 impl Graphs {
@@ -34,10 +36,11 @@ impl Graphs {
             graphs: RwLock::default(),
             nodes: RwLock::default(),
             execs: RwLock::default(),
+            captures: Captures::default(),
         })
     }
 
-    fn new_handle(&self) -> u64 {
+    pub(in crate::device) fn new_handle(&self) -> u64 {
         self.handles.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -96,8 +99,21 @@ impl Graphs {
         kind: NodeKind,
         before: Vec<u64>,
     ) -> Reply<u64> {
+        self.add_captured(graph, (kind, None), before)
+    }
+
+    /// Adds a node of captured work, which may use these blocks of allocators.
+    ///
+    /// # Errors
+    /// As [`Graphs::add`].
+    pub(super) fn add_captured(
+        &self,
+        graph: &Arc<Graph>,
+        what: (NodeKind, Option<Arc<Map>>),
+        before: Vec<u64>,
+    ) -> Reply<u64> {
         let handle = self.new_handle();
-        lock(&graph.dag).insert(handle, kind, before)?;
+        lock(&graph.dag).insert(handle, what, before)?;
         write(&self.nodes).insert(handle, Arc::clone(graph));
         Ok(handle)
     }
@@ -140,7 +156,10 @@ impl Graphs {
             let dag = lock(&from.dag);
             let nodes = dag.nodes();
             nodes
-                .map(|(handle, node)| (handle, node.kind.clone(), node.before.clone()))
+                .map(|(handle, node)| {
+                    let what = (node.kind.clone(), node.blocks.clone());
+                    (handle, what, node.before.clone())
+                })
                 .collect()
         };
         let graph = self.create(owner, made.clone());
@@ -152,7 +171,7 @@ impl Graphs {
         let mut dag = lock(&graph.dag);
         // Without edges first: a node may come after one that was made later.
         let mut edges = Vec::new();
-        for (handle, kind, before) in &nodes {
+        for (handle, (kind, blocks), before) in &nodes {
             let Some(own) = clone(handle) else { continue };
             let kind = match kind {
                 NodeKind::Child(child) => NodeKind::Child(self.copy(child, Owner::Node, made)),
@@ -160,7 +179,7 @@ impl Graphs {
             };
             edges.extend(before.iter().filter_map(clone).map(|from| (from, own)));
             // New handles differ, and there is nothing before.
-            let _ = dag.insert(own, kind, Vec::new());
+            let _ = dag.insert(own, (kind, blocks.clone()), Vec::new());
             dag.set_clone(*handle, own);
         }
         // The edges of a graph are good in its copy.
@@ -170,6 +189,14 @@ impl Graphs {
         all.extend(clones.values().map(|own| (*own, Arc::clone(&graph))));
         drop(all);
         graph
+    }
+
+    /// Ends a capture of which nothing is wanted any more.
+    pub(in crate::device) fn discard(&self, capture: &Arc<Capture>) {
+        self.captures.end(capture);
+        if !capture.adds {
+            self.remove(&capture.graph);
+        }
     }
 
     pub(in crate::device) fn add_exec(&self, make: impl FnOnce(u64) -> Exec) -> Arc<Exec> {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use crate::device::contexts::context::Context;
+use crate::device::graphs::Graphs;
 use crate::device::machine::config::DeviceConfig;
 use crate::device::machine::messages::{Messages, Output};
 use crate::device::memory::{Account, PoolLimits, Space};
@@ -21,6 +22,7 @@ pub(super) struct Shared {
     pub(super) output: Output,
     pub(super) machine: MachineId,
     pub(super) schedule: Option<Arc<Schedule>>,
+    pub(super) graphs: Arc<Graphs>,
 }
 
 /// A device and what its contexts share.
@@ -40,6 +42,7 @@ pub(in crate::device) struct Device {
     pub(in crate::device) machine: MachineId,
     /// Decides what runs next, unless streams have threads.
     pub(in crate::device) schedule: Option<Arc<Schedule>>,
+    pub(in crate::device) graphs: Arc<Graphs>,
     /// The same for every life of the primary context.
     pub(in crate::device) primary_handle: u64,
     pub(in crate::device) primary: Mutex<Primary>,
@@ -92,6 +95,7 @@ impl Device {
             output: shared.output.clone(),
             machine: shared.machine,
             schedule: shared.schedule.clone(),
+            graphs: Arc::clone(&shared.graphs),
             primary_handle: primary,
             primary: Mutex::default(),
             retained: AtomicU32::new(0),

@@ -101,6 +101,7 @@ impl Inner {
             let schedule = Schedule::new(builder.order, &configs);
             let devices = configs.into_iter().enumerate();
             let messages = Arc::new(Messages::default());
+            let graphs = Graphs::new(&handles);
             let shared = Shared {
                 workers: builder.workers,
                 space: Arc::clone(&space),
@@ -109,6 +110,7 @@ impl Inner {
                 output: builder.output.of(id),
                 machine: id,
                 schedule: schedule.clone(),
+                graphs: Arc::clone(&graphs),
             };
             let new_handle = || handles.fetch_add(1, Ordering::Relaxed);
             let devices = devices.map(|(ordinal, config)| {
@@ -136,7 +138,7 @@ impl Inner {
                 space,
                 pools: RwLock::new(pools.collect()),
                 devices,
-                graphs: Graphs::new(&handles),
+                graphs,
                 handles,
                 ids: AtomicU64::new(1),
                 contexts: RwLock::default(),
@@ -283,6 +285,13 @@ impl Inner {
         // The next primary context of the device has the same handle.
         for other in read(&self.contexts).values() {
             other.health.peers.remove(context.handle);
+        }
+        for capture in self
+            .graphs
+            .captures
+            .with(|stream| Arc::ptr_eq(&stream.health, &context.health))
+        {
+            self.graphs.discard(&capture);
         }
         write(&self.streams).retain(|_, (owner, _)| owner.handle != context.handle);
         context.shut_down();

@@ -59,6 +59,15 @@ impl Rows {
         }
     }
 
+    /// Width, height and depth, and how far rows and slices are apart.
+    pub(in crate::device) fn shape(self) -> ([u64; 3], u64, u64) {
+        (
+            [self.width, self.height, self.depth],
+            self.pitch,
+            self.slice,
+        )
+    }
+
     /// Bytes from the first to the last, gaps between rows included.
     pub(in crate::device) fn span(self) -> u64 {
         self.span

@@ -10,6 +10,7 @@ use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
 use crate::device::contexts::health::{Fault, Health};
+use crate::device::graphs::{Capture, CaptureSlot};
 use crate::device::schedule::Time;
 use crate::device::streams::stream::Stream;
 use crate::device::strict::{Clock, Origin};
@@ -180,7 +181,17 @@ pub(in crate::device) struct Event {
     pub(in crate::device) health: Arc<Health>,
     pub(in crate::device) flags: u32,
     pub(in crate::device) made: Origin,
-    latest: Mutex<Option<Arc<Record>>>,
+    latest: Mutex<Latest>,
+}
+
+/// What an event was last recorded in.
+#[derive(Debug, Default)]
+enum Latest {
+    #[default]
+    Nothing,
+    Record(Arc<Record>),
+    /// A capture, after these nodes of its graph.
+    Captured(Arc<Capture>, Vec<u64>),
 }
 
 impl Event {
@@ -195,7 +206,40 @@ impl Event {
     }
 
     pub(in crate::device) fn latest(&self) -> Option<Arc<Record>> {
-        lock(&self.latest).clone()
+        match &*lock(&self.latest) {
+            Latest::Record(record) => Some(Arc::clone(record)),
+            Latest::Nothing | Latest::Captured(..) => None,
+        }
+    }
+
+    /// The capture that it was last recorded in, and after which nodes.
+    pub(in crate::device) fn captured(&self) -> Option<(Arc<Capture>, Vec<u64>)> {
+        match &*lock(&self.latest) {
+            Latest::Captured(capture, nodes) => Some((Arc::clone(capture), nodes.clone())),
+            Latest::Nothing | Latest::Record(_) => None,
+        }
+    }
+
+    /// Takes the place of a captured stream; false if the stream is not captured.
+    pub(in crate::device) fn record_captured(&self, slot: &CaptureSlot) -> Reply<bool> {
+        let Some(capture) = slot.capture() else {
+            return Ok(false);
+        };
+        capture.check()?;
+        let nodes = slot.frontier().unwrap_or_default();
+        *lock(&self.latest) = Latest::Captured(capture, nodes);
+        Ok(true)
+    }
+
+    /// Whether it stands for work of a stream, and not for nodes of a graph.
+    pub(in crate::device) fn check_uncaptured(&self) -> Reply {
+        match &*lock(&self.latest) {
+            Latest::Captured(capture, _) if capture.has_ended() => {
+                Err(CUresult::CUDA_ERROR_INVALID_VALUE)
+            }
+            Latest::Captured(..) => Err(CUresult::CUDA_ERROR_CAPTURED_EVENT),
+            Latest::Nothing | Latest::Record(_) => Ok(()),
+        }
     }
 
     /// Submits a new record. Of two threads that do so, the later one's record is the
@@ -207,7 +251,7 @@ impl Event {
         let mut latest = lock(&self.latest);
         let record = Record::new();
         let submitted = submit(Arc::clone(&record))?;
-        *latest = Some(record);
+        *latest = Latest::Record(record);
         Ok(submitted)
     }
 

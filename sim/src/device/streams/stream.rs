@@ -19,6 +19,7 @@ use crate::device::api::Attributes;
 use crate::device::calls::args::Reply;
 use crate::device::contexts::green::Part;
 use crate::device::contexts::health::{Fault, Health};
+use crate::device::graphs::CaptureSlot;
 use crate::device::machine::Device;
 use crate::device::operations::op::Op;
 use crate::device::schedule::Time;
@@ -146,6 +147,8 @@ pub(in crate::device) struct Stream {
     pub(in crate::device) part: Option<Arc<Part>>,
     /// How many changes of its part's gate it has waited for.
     pub(in crate::device) gate_seen: Mutex<u64>,
+    /// The capture that its work goes into.
+    pub(in crate::device) capture: CaptureSlot,
     queue: Mutex<Queue>,
     work: Condvar,
     done: Condvar,
@@ -194,6 +197,7 @@ impl Stream {
             device,
             part,
             gate_seen: Mutex::default(),
+            capture: CaptureSlot::default(),
             queue: Mutex::default(),
             work: Condvar::new(),
             done: Condvar::new(),

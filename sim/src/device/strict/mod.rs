@@ -30,7 +30,9 @@ use order::Order;
 
 pub(in crate::device) use blame::locate::Miss;
 pub(in crate::device) use blocks::bounds::{Bounds, Limit};
-pub(in crate::device) use blocks::regions::{Map, Moment, Region, Told, set_own_order};
+pub(in crate::device) use blocks::regions::{
+    Map, Moment, Region, Told, set_own_order, with_captured,
+};
 pub(in crate::device) use current::{CurrentOn, Thread};
 pub use finding::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory};
 pub(in crate::device) use frees::Frees;

@@ -161,12 +161,16 @@ fn api_version(call: &Call<'_>, context: CUcontext, version: Out<c_uint>) -> Rep
 
 fn synchronize(call: &Call<'_>) -> Reply {
     let context = call.context()?;
+    let captures = &call.machine.graphs.captures;
+    captures.disturb_context(&context.health)?;
     context.synchronize(call.green()?.as_deref())
 }
 
 fn synchronize_v2(call: &Call<'_>, context: CUcontext) -> Reply {
     let handle = context.addr() as u64;
     let context = call.context_or_current(handle)?;
+    let captures = &call.machine.graphs.captures;
+    captures.disturb_context(&context.health)?;
     context.synchronize(call.green_or_current(handle)?.as_deref())
 }
 

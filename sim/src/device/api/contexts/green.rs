@@ -296,6 +296,7 @@ fn record(call: &Call<'_>, green: CUgreenCtx, event: CUevent) -> Reply {
 fn wait(call: &Call<'_>, green: CUgreenCtx, event: CUevent) -> Reply {
     let green = get(call, green)?;
     let event = crate::device::api::streams::event::get(call, event)?;
+    event.check_uncaptured()?;
     match event.latest() {
         Some(record) => green.wait(Op::Wait(record)),
         None => Ok(()),

@@ -7,11 +7,12 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use cupola_sys::driver::{CUdeviceptr, CUresult};
+use cupola_sys::driver::{CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype, CUresult};
 
 use crate::device::calls::args::Reply;
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
+use crate::device::graphs::{CopyNode, NodeKind};
 use crate::device::machine::OwnedStream;
 use crate::device::memory::{self, Access, Accessor, Place, Pointer, Rows, Side, Space, Transfer};
 use crate::device::operations::engine::Direction;
@@ -145,6 +146,43 @@ impl Plan {
         })
     }
 
+    /// What a program is told of the copy once it is a node of a graph.
+    fn params(self) -> CUDA_MEMCPY3D {
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let layout = |rows: Rows| {
+            let (_, pitch, slice) = rows.shape();
+            (size(pitch), size(slice.checked_div(pitch).unwrap_or(0)))
+        };
+        let ([width, height, depth], ..) = self.to.1.shape();
+        let ((to_pitch, to_height), (pitch, slices)) = (layout(self.to.1), layout(self.from.1));
+        let (host, device) = (
+            CUmemorytype::CU_MEMORYTYPE_HOST,
+            CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        );
+        let place = |end| match end {
+            Endpoint::Device(address) => (device, std::ptr::null_mut(), address),
+            Endpoint::Host(pointer) => (host, pointer, 0),
+        };
+        let ((to_kind, to_host, to_device), (kind, from_host, from_device)) =
+            (place(self.to.0), place(self.from.0));
+        CUDA_MEMCPY3D {
+            srcMemoryType: kind,
+            srcHost: from_host,
+            srcDevice: from_device,
+            srcPitch: pitch,
+            srcHeight: slices,
+            dstMemoryType: to_kind,
+            dstHost: to_host,
+            dstDevice: to_device,
+            dstPitch: to_pitch,
+            dstHeight: to_height,
+            WidthInBytes: size(width),
+            Height: size(height),
+            Depth: size(depth),
+            ..CUDA_MEMCPY3D::default()
+        }
+    }
+
     /// Finds the memory of both ends.
     fn prepare(self, call: &Call<'_>, context: &Context) -> Reply<Prepared> {
         if !self.across {
@@ -212,7 +250,17 @@ impl Plan {
 
     /// Submits the copy. The call returns at once, unless the destination is pageable.
     pub(super) fn run_async(self, call: &Call<'_>, target: OwnedStream) -> Reply {
-        self.prepare(call, &target.0)?.submit(target)
+        let prepared = self.prepare(call, &target.0)?;
+        let (context, stream) = &target;
+        if stream.capture.is_taken() {
+            let node = CopyNode {
+                params: self.params(),
+                plan: Some(self),
+                context: context.handle,
+            };
+            return context.capture(stream, NodeKind::Copy(Box::new(node)));
+        }
+        prepared.submit(target)
     }
 }
 

@@ -68,6 +68,7 @@ type Target = (CUdeviceptr, usize, usize);
 /// Asynchronous, unless the host could see that it is not done.
 fn fill(call: &Call<'_>, pattern: Pattern, target: Target) -> Reply {
     let (context, stream) = call.default_stream()?;
+    context.check_uncaptured(&stream)?;
     let Some(fill) = check(call, &context, pattern, target)? else {
         return Ok(());
     };

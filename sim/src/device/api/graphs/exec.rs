@@ -122,12 +122,15 @@ fn instantiate_with_params(
 /// There is nothing to upload: a launch takes all from the executable itself.
 fn upload(call: &Call<'_>, exec: CUgraphExec, stream: CUstream) -> Reply {
     call.machine.graphs.exec(exec.addr() as u64)?;
-    call.stream(stream).map(drop)
+    let (context, stream) = call.stream(stream)?;
+    context.check_uncaptured(&stream)
 }
 
 fn launch(call: &Call<'_>, exec: CUgraphExec, stream: CUstream) -> Reply {
     let exec = call.machine.graphs.exec(exec.addr() as u64)?;
-    launch_exec(call, &exec, &call.stream(stream)?)
+    let (context, stream) = call.stream(stream)?;
+    context.check_uncaptured(&stream)?;
+    launch_exec(call, &exec, &(context, stream))
 }
 
 /// Launches that are under way go on.

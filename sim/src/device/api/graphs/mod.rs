@@ -26,7 +26,7 @@ fn get(call: &Call<'_>, graph: CUgraph) -> Reply<Arc<Graph>> {
 }
 
 /// The handles of an array.
-fn handles(nodes: In<CUgraphNode>, count: usize) -> Reply<Vec<u64>> {
+pub(in crate::device::api) fn handles(nodes: In<CUgraphNode>, count: usize) -> Reply<Vec<u64>> {
     let handle = |index| nodes.at(index).map(|node| node.addr() as u64);
     (0..count).map(handle).collect()
 }

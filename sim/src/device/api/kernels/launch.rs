@@ -11,6 +11,7 @@ use crate::device::api::streams::attributes::clamp;
 use crate::device::calls::args::{In, Reply, Slots};
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
+use crate::device::machine::OwnedStream;
 use crate::device::modules::module::Function;
 use crate::device::operations::launch::{Launch, gather};
 use crate::device::operations::op::Op;
@@ -143,6 +144,7 @@ pub(in crate::device::api) fn node_launch(
     prepare(call, &context, function, None, &shape, given)
 }
 
+/// A launch that fails ends the use of its stream's capture.
 fn submit(
     call: &Call<'_>,
     function: CUfunction,
@@ -150,18 +152,31 @@ fn submit(
     pointers: Slots<*mut c_void>,
     extra: Slots<*mut c_void>,
 ) -> Reply {
-    let (context, stream) = call.stream(shape.stream)?;
-    let function = super::function::in_context(call, &context, function)?;
+    let target = call.stream(shape.stream)?;
+    let given = (pointers, extra);
+    submit_to(call, function, shape, given, &target).inspect_err(|_| {
+        target.1.capture.refuse();
+    })
+}
+
+fn submit_to(
+    call: &Call<'_>,
+    function: CUfunction,
+    shape: &Shape,
+    given: (Slots<*mut c_void>, Slots<*mut c_void>),
+    (context, stream): &OwnedStream,
+) -> Reply {
+    let function = super::function::in_context(call, context, function)?;
     // Before anything is queued: a call that fails has launched nothing.
     for event in &shape.after {
-        crate::device::api::streams::event::of_context(call, *event, &context)?;
+        crate::device::api::streams::event::of_context(call, *event, context)?;
     }
     let places = stream.part.as_ref().map(|part| Arc::clone(&part.numbers));
-    let launch = prepare(call, &context, function, places, shape, (pointers, extra))?;
+    let launch = prepare(call, context, function, places, shape, given)?;
     let launch = Op::Launch(Box::new(launch));
-    match call.machine.launch_blocking {
-        true => context.submit_and_wait(&stream, launch)?,
-        false => context.submit(&stream, launch)?,
+    match call.machine.launch_blocking && !stream.capture.is_taken() {
+        true => context.submit_and_wait(stream, launch)?,
+        false => context.submit(stream, launch)?,
     }
     // The events were looked at with the attributes.
     shape.after.iter().try_for_each(|event| {

@@ -126,9 +126,20 @@ fn address_range(
     Ok(())
 }
 
+/// Memory nodes are not built.
+fn check_capture(call: &Call<'_>, stream: &Stream) -> Reply {
+    if stream.capture.is_taken() {
+        let text = "memory is allocated or freed in a captured stream: not supported";
+        call.machine.messages.add(text.into());
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    call.check_undisturbed()
+}
+
 /// The memory is there at once: no operation is needed in the stream.
 fn alloc_async(call: &Call<'_>, place: Out<CUdeviceptr>, len: usize, stream: CUstream) -> Reply {
     let (context, stream) = call.stream(stream)?;
+    check_capture(call, &stream)?;
     let pool = context.device.current_pool.load(Ordering::Acquire);
     alloc_pooled(call, place, len, pool, (&context, &stream))
 }
@@ -141,6 +152,7 @@ fn alloc_from_pool(
     stream: CUstream,
 ) -> Reply {
     let (context, stream) = call.stream(stream)?;
+    check_capture(call, &stream)?;
     let pool = pool.addr() as u64;
     alloc_pooled(call, place, len, pool, (&context, &stream))
 }
@@ -168,6 +180,9 @@ fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Reply 
     let (context, stream) = call.stream(stream)?;
     if address == 0 {
         return Ok(());
+    }
+    if stream.capture.is_taken() {
+        check_capture(call, &stream)?;
     }
     let block = freeable(call, address)?;
     claim(&call.machine.devices[block.device], &block)?;

@@ -101,7 +101,8 @@ fn prefetch_to(
     location: Location,
     stream: CUstream,
 ) -> Reply {
-    call.stream(stream)?;
+    let (context, stream) = call.stream(stream)?;
+    context.check_uncaptured(&stream)?;
     let range = Range::find(call, address, len)?;
     range.change(|advice| advice.prefetched = Some(location));
     Ok(())
@@ -307,7 +308,8 @@ fn attach(
     len: usize,
     flags: c_uint,
 ) -> Reply {
-    call.stream(stream)?;
+    let (context, target) = call.stream(stream)?;
+    context.check_uncaptured(&target)?;
     match flags {
         GLOBAL | HOST_ONLY => {}
         // A default stream is no stream of its own.

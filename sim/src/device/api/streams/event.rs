@@ -10,6 +10,7 @@ use crate::device::api::functions;
 use crate::device::calls::args::{Out, Reply};
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
+use crate::device::graphs::NodeKind;
 use crate::device::streams::event::Event;
 use crate::device::sync::write;
 
@@ -76,12 +77,32 @@ pub(in crate::device::api) fn record(call: &Call<'_>, event: CUevent, stream: CU
 }
 
 fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c_uint) -> Reply {
-    crate::device::api::streams::stream::check_event_flags(flags)?;
-    record(call, event, stream)
+    if !is_external(call, stream, flags)? {
+        return record(call, event, stream);
+    }
+    let (context, stream) = call.stream(stream)?;
+    of_context(call, event, &context)?;
+    context.capture(&stream, NodeKind::Record(event.addr() as u64))
+}
+
+/// Whether the event is to be a node of its own, which is for captured streams.
+pub(super) fn is_external(call: &Call<'_>, stream: CUstream, flags: c_uint) -> Reply<bool> {
+    match CUevent_wait_flags_enum(flags) {
+        CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT => Ok(false),
+        CUevent_wait_flags::CU_EVENT_WAIT_EXTERNAL => {
+            match call.stream(stream)?.1.capture.is_taken() {
+                true => Ok(true),
+                false => Err(CUresult::CUDA_ERROR_ILLEGAL_STATE),
+            }
+        }
+        _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+    }
 }
 
 fn query(call: &Call<'_>, event: CUevent) -> Reply {
     let event = get(call, event)?;
+    event.check_uncaptured()?;
+    call.check_undisturbed()?;
     let Some(record) = event.latest() else {
         return event.health.check();
     };
@@ -106,6 +127,8 @@ fn query(call: &Call<'_>, event: CUevent) -> Reply {
 
 fn synchronize(call: &Call<'_>, event: CUevent) -> Reply {
     let event = get(call, event)?;
+    event.check_uncaptured()?;
+    call.check_undisturbed()?;
     if let Some(record) = event.latest() {
         match &call.machine.schedule {
             Some(schedule) => {
@@ -128,6 +151,8 @@ fn synchronize(call: &Call<'_>, event: CUevent) -> Reply {
 fn elapsed(call: &Call<'_>, milliseconds: Out<f32>, start: CUevent, end: CUevent) -> Reply {
     milliseconds.check()?;
     let (start, end) = (get(call, start)?, get(call, end)?);
+    start.check_uncaptured()?;
+    end.check_uncaptured()?;
     let mut time = end.elapsed_since(&start);
     if let Some(schedule) = &call.machine.schedule {
         if time == Err(CUresult::CUDA_ERROR_NOT_READY) {

@@ -9,6 +9,7 @@ use crate::device::api::functions;
 use crate::device::calls::args::{In, Reply};
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
+use crate::device::graphs::{NodeKind, ValuesNode};
 use crate::device::machine::OwnedStream;
 use crate::device::memory::{Access, Rows};
 use crate::device::operations::op::Op;
@@ -165,6 +166,13 @@ fn batch(
     let mut steps = Vec::new();
     for index in 0..count as usize {
         steps.extend(step(call, &context, &operations.at(index)?)?);
+    }
+    if stream.capture.is_taken() {
+        let node = ValuesNode {
+            steps,
+            context: context.handle,
+        };
+        return context.capture(&stream, NodeKind::Values(node));
     }
     steps
         .into_iter()

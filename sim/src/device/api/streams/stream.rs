@@ -12,6 +12,7 @@ use crate::device::calls::args::{Out, Reply};
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
 use crate::device::contexts::green::Green;
+use crate::device::graphs::NodeKind;
 use crate::device::operations::op::{Op, UserData};
 use crate::device::sync::{read, write};
 
@@ -77,38 +78,54 @@ fn destroy(call: &Call<'_>, stream: CUstream) -> Reply {
     }
     let (context, stream) = call.stream(stream)?;
     call.machine.strict.destroys_stream(&stream);
+    if let Some(capture) = stream.capture.capture() {
+        // Without its first stream no call can end it.
+        match capture.origin == stream.id {
+            true => call.machine.graphs.discard(&capture),
+            false => capture.invalidate(),
+        }
+    }
     write(&call.machine.streams).remove(&stream.handle);
     context.destroy_stream(stream.handle)
 }
 
 fn synchronize(call: &Call<'_>, stream: CUstream) -> Reply {
     let (context, stream) = call.stream(stream)?;
+    context.check_uncaptured(&stream)?;
+    call.check_undisturbed()?;
     context.synchronize_stream(&stream)
 }
 
 fn query(call: &Call<'_>, stream: CUstream) -> Reply {
     let (context, stream) = call.stream(stream)?;
+    context.check_uncaptured(&stream)?;
+    call.check_undisturbed()?;
     context.query_stream(&stream)
-}
-
-/// The other form of a record or a wait, the external one, is for captures.
-pub(super) fn check_event_flags(flags: c_uint) -> Reply {
-    match CUevent_wait_flags_enum(flags) {
-        CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT => Ok(()),
-        CUevent_wait_flags::CU_EVENT_WAIT_EXTERNAL => Err(CUresult::CUDA_ERROR_ILLEGAL_STATE),
-        _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
-    }
 }
 
 /// Waits for the latest record at this moment; an event that was never recorded is
 /// nothing to wait for. The event may be of another context, which must not have faulted.
 fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) -> Reply {
+    let external = super::event::is_external(call, stream, flags)?;
     let (context, stream) = call.stream(stream)?;
-    check_event_flags(flags)?;
-    let event = crate::device::api::streams::event::get(call, event)?;
-    match event.latest() {
-        Some(record) => context.submit(&stream, Op::Wait(record)),
-        None => Ok(()),
+    let handle = event.addr() as u64;
+    let event = super::event::get(call, event)?;
+    if external {
+        return context.capture(&stream, NodeKind::Wait(handle));
+    }
+    if let Some((capture, nodes)) = event.captured() {
+        return capture.admit(&stream, nodes);
+    }
+    let Some(record) = event.latest() else {
+        return Ok(());
+    };
+    match stream.capture.capture() {
+        None => context.submit(&stream, Op::Wait(record)),
+        Some(capture) => {
+            capture.check()?;
+            capture.invalidate();
+            Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_ISOLATION)
+        }
     }
 }
 

@@ -226,6 +226,8 @@ thread_local! {
     static MOMENT: RefCell<Option<Arc<Moment>>> = const { RefCell::new(None) };
     /// Whether the waits that this thread puts on streams now are an allocator's own.
     static OWN_ORDER: Cell<bool> = const { Cell::new(false) };
+    /// The blocks that work which this thread queues may use, if it was captured.
+    static CAPTURED: RefCell<Option<Arc<Map>>> = const { RefCell::new(None) };
 }
 
 impl Moment {
@@ -254,7 +256,47 @@ pub(in crate::device::strict) fn is_own_order() -> bool {
     OWN_ORDER.get()
 }
 
+/// Queues captured work: it may use the blocks that were there at the capture, also those that
+/// have ended since, because their memory is the graph's.
+pub(in crate::device) fn with_captured<R>(map: Option<&Arc<Map>>, queue: impl FnOnce() -> R) -> R {
+    let Some(map) = map else { return queue() };
+    // Also on the way of a panic.
+    struct Restore(Option<Arc<Map>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            let before = self.0.take();
+            let _ = CAPTURED.try_with(|now| now.replace(before));
+        }
+    }
+    let before = CAPTURED.try_with(|now| now.replace(Some(Arc::clone(map))));
+    let _restore = Restore(before.unwrap_or_default());
+    queue()
+}
+
+/// The blocks of captured work that this thread queues.
+pub(in crate::device::strict) fn captured_blocks() -> Option<Arc<Map>> {
+    let captured = CAPTURED.try_with(|map| map.borrow().clone());
+    captured.unwrap_or_default()
+}
+
 impl Monitor {
+    /// The blocks that are there now, for a node that is captured.
+    pub(in crate::device) fn blocks(&self) -> Option<Arc<Map>> {
+        self.regions.now()
+    }
+
+    /// The blocks that work which this thread queues may use.
+    pub(in crate::device::strict) fn usable(&self) -> Option<Arc<Map>> {
+        captured_blocks().or_else(|| self.regions.now())
+    }
+
+    /// Whether a block that captured work uses has ended since.
+    pub(in crate::device::strict) fn has_ended(&self, base: u64, id: u64) -> bool {
+        let map = self.regions.now();
+        let region = map.as_ref().and_then(|map| map.find(base));
+        region.is_none_or(|region| region.id != id)
+    }
+
     /// Whether allocators are to tell of their blocks.
     pub(in crate::device) fn hears_allocators(&self) -> bool {
         let all = Strict::ACCESSES | Strict::FREES | Strict::ORDER;

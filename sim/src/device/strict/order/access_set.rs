@@ -92,7 +92,7 @@ impl Monitor {
 
     /// What is or was at an address.
     fn at(&self, space: &Space, address: u64) -> Option<Touched> {
-        let map = self.regions.now().filter(|map| map.in_heap(address));
+        let map = self.usable().filter(|map| map.in_heap(address));
         if let Some(map) = &map {
             if let Some(region) = map.find(address) {
                 return Some(Touched {

@@ -7,8 +7,8 @@ use crate::device::operations::op::Op;
 use crate::device::streams::stream::Stream;
 use crate::device::strict::blocks::bounds::{Given, explain};
 use crate::device::strict::blocks::extent::Extent;
-use crate::device::strict::blocks::regions::{Map, Moment, Region, is_own_order};
-use crate::device::strict::finding::{Finding, FindingKind};
+use crate::device::strict::blocks::regions::{Map, Moment, Region, captured_blocks, is_own_order};
+use crate::device::strict::finding::{Finding, FindingKind, Memory};
 use crate::device::strict::options::Strict;
 use crate::device::strict::order::clock::{Clock, Stamp};
 use crate::device::strict::order::races::Used;
@@ -54,11 +54,20 @@ impl Monitor {
             before: None,
             moment: None,
         };
-        let map = self.regions.now();
+        let map = self.usable();
         if !self.orders() && map.is_none() {
             return trace;
         }
-        let used = self.touched(space, op);
+        let mut used = self.touched(space, op);
+        if captured_blocks().is_some() {
+            // What was a block at the capture is the graph's memory.
+            used.retain(|touched| match (&touched.thing, &touched.allocation) {
+                (Thing::Memory(id), Some(memory)) if memory.memory == Memory::Region => {
+                    !self.has_ended(memory.base, *id)
+                }
+                _ => true,
+            });
+        }
         if let Some(map) = &map {
             self.leaves_blocks(map, op, here, findings);
         }
