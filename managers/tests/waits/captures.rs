@@ -134,8 +134,7 @@ fn modes_of<const N: usize>(
     seen
 }
 
-// Without it code and pinned memory that come and go beside another thread's capture would end
-// it, in CI unseen: there is none on the software device.
+// Without it code and pinned memory that come and go beside another thread's capture would end it.
 #[test]
 fn code_and_pinned_memory_come_and_go_in_relaxed_mode() {
     let (table, machine, execution, context) = open();
@@ -171,8 +170,7 @@ fn code_and_pinned_memory_come_and_go_in_relaxed_mode() {
     assert_eq!(exchange(&driver, before), local, "as it was");
 }
 
-// Without it a wait or a question beside another thread's capture would end that capture, in CI
-// unseen: there is none on the software device.
+// Without it a wait or a question beside another thread's capture would end that capture.
 #[test]
 fn waits_on_the_host_are_made_in_relaxed_mode() {
     let (table, machine, _execution, context) = open();

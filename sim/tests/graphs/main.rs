@@ -7,4 +7,6 @@ mod build;
 mod capture;
 mod capture_rules;
 mod launch;
+mod nodes;
+mod objects;
 mod raw;

@@ -53,8 +53,7 @@ fn live(bench: &TestBench, limit: u64) {
     pools[0].trim().unwrap();
 }
 
-// Without it an allocation beside a program's capture would end that capture, in CI unseen: there
-// is none on the software device.
+// Without it an allocation beside a program's capture would end that capture.
 #[test]
 fn memory_comes_and_goes_in_relaxed_mode() {
     for (backing, limit, asked) in [

@@ -58,11 +58,17 @@ impl Context {
             })),
             Op::Host(function, data) => NodeKind::Host(HostNode { function, data }),
             Op::Value(step) => NodeKind::Values(ValuesNode {
+                params: vec![step.params()],
                 steps: vec![step],
                 context,
             }),
             // Copies come by another way, unless their call waits for them.
-            Op::Copy(_) | Op::Record(_) | Op::Wait(_) | Op::Callback(..) | Op::Free(_) => {
+            Op::Copy(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Callback(..)
+            | Op::Free(_)
+            | Op::Release(_) => {
                 return Err(stream.capture.refuse());
             }
         };

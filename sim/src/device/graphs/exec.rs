@@ -9,6 +9,7 @@ use crate::device::calls::args::Reply;
 use crate::device::contexts::context::Context;
 use crate::device::graphs::graph::Graph;
 use crate::device::graphs::plan::{BadGraph, Step, plan};
+use crate::device::graphs::user_object::UserObject;
 use crate::device::streams::event::Record;
 use crate::device::streams::stream::Stream;
 use crate::device::strict::Origin;
@@ -48,6 +49,8 @@ pub(in crate::device) struct Exec {
     pub(in crate::device) handle: u64,
     pub(in crate::device) flags: u64,
     pub(in crate::device) made: Origin,
+    /// What it keeps alive, until its last launch has ended.
+    pub(in crate::device) objects: Vec<Arc<UserObject>>,
     /// Locked over a launch: two threads' launches do not mix.
     pub(in crate::device) state: Mutex<State>,
 }

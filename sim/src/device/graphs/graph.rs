@@ -8,7 +8,9 @@ use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
 use crate::device::graphs::node::NodeKind;
+use crate::device::graphs::user_object::{Held, UserObject};
 use crate::device::strict::{Map, Origin};
+use crate::device::sync::lock;
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
@@ -189,4 +191,19 @@ pub(in crate::device) struct Graph {
     /// A capture adds to it: the program must not destroy it, nor take anything out of it.
     pub(in crate::device) captured: AtomicBool,
     pub(in crate::device) dag: Mutex<Dag>,
+    /// What it keeps alive.
+    pub(in crate::device) objects: Held,
+}
+
+impl Graph {
+    /// The objects that it keeps alive, and those that its child graphs do.
+    pub(in crate::device) fn kept(&self) -> Vec<Arc<UserObject>> {
+        let mut objects = lock(&self.objects).objects();
+        for (_, node) in lock(&self.dag).nodes() {
+            if let NodeKind::Child(child) = &node.kind {
+                objects.extend(child.kept());
+            }
+        }
+        objects
+    }
 }

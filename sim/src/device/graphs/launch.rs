@@ -36,7 +36,13 @@ pub(in crate::device) fn launch(call: &Call<'_>, exec: &Exec, target: &OwnedStre
     let works = works.map(|step| prepare(call, exec, step, &target.0));
     let works: Vec<_> = works.collect::<Reply<_>>()?;
     let streams = lanes(call, exec, &mut state.lanes, target)?;
-    submit(state, works, &streams, target)
+    submit(state, works, &streams, target)?;
+    match exec.objects.is_empty() {
+        true => Ok(()),
+        false => target
+            .0
+            .enqueue(&target.1, Op::Release(exec.objects.clone())),
+    }
 }
 
 /// Finds what a step needs. Its operation does not depend on those before it.

@@ -10,13 +10,17 @@ mod exec;
 mod graph;
 mod launch;
 mod node;
+mod picture;
 mod plan;
 mod registry;
+mod user_object;
 
 pub(super) use capture::{Capture, CaptureSlot, GLOBAL, RELAXED};
 pub(super) use exec::Exec;
 pub(super) use graph::{Graph, Owner};
 pub(super) use launch::launch;
 pub(super) use node::{CopyNode, FillNode, HostNode, KernelNode, NodeKind, ValuesNode};
+pub(super) use picture::picture;
 pub(super) use plan::BadGraph;
 pub(super) use registry::Graphs;
+pub(super) use user_object::UserObject;

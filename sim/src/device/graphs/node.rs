@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cupola_sys::driver::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphNodeType, CUhostFn};
+use cupola_sys::driver::{
+    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphNodeType, CUhostFn, CUstreamBatchMemOpParams,
+};
 
 use crate::device::api::Plan;
 use crate::device::graphs::graph::Graph;
@@ -121,6 +123,8 @@ pub(in crate::device) struct FillNode {
 /// Values that are written to memory or waited for, in order.
 #[derive(Clone, Debug)]
 pub(in crate::device) struct ValuesNode {
+    /// As the program gave them, or would have.
+    pub(in crate::device) params: Vec<CUstreamBatchMemOpParams>,
     pub(in crate::device) steps: Vec<Step>,
     pub(in crate::device) context: u64,
 }

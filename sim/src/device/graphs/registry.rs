@@ -11,6 +11,7 @@ use crate::device::graphs::capture::{Capture, Captures};
 use crate::device::graphs::exec::Exec;
 use crate::device::graphs::graph::{Graph, Owner};
 use crate::device::graphs::node::NodeKind;
+use crate::device::graphs::user_object::{Held, copy};
 use crate::device::machine::get;
 use crate::device::strict::{Map, Origin};
 use crate::device::sync::{lock, read, write};
@@ -27,6 +28,8 @@ pub(in crate::device) struct Graphs {
     nodes: RwLock<HashMap<u64, Arc<Graph>>>,
     execs: RwLock<HashMap<u64, Arc<Exec>>>,
     pub(in crate::device) captures: Captures,
+    /// Objects that the program holds.
+    pub(in crate::device) objects: Held,
 }
 
 impl Graphs {
@@ -37,6 +40,7 @@ impl Graphs {
             nodes: RwLock::default(),
             execs: RwLock::default(),
             captures: Captures::default(),
+            objects: Held::default(),
         })
     }
 
@@ -68,6 +72,10 @@ impl Graphs {
     }
 
     pub(in crate::device) fn create(&self, owner: Owner, made: Origin) -> Arc<Graph> {
+        self.create_with(owner, made, Held::default())
+    }
+
+    fn create_with(&self, owner: Owner, made: Origin, objects: Held) -> Arc<Graph> {
         let handle = self.new_handle();
         let graph = Arc::new(Graph {
             handle,
@@ -75,6 +83,7 @@ impl Graphs {
             made,
             captured: AtomicBool::new(false),
             dag: Default::default(),
+            objects,
         });
         write(&self.graphs).insert(handle, Arc::clone(&graph));
         graph
@@ -162,7 +171,7 @@ impl Graphs {
                 })
                 .collect()
         };
-        let graph = self.create(owner, made.clone());
+        let graph = self.create_with(owner, made.clone(), copy(&from.objects));
         let clones: HashMap<_, _> = nodes
             .iter()
             .map(|(handle, ..)| (*handle, self.new_handle()))

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 use crate::device::machine::Inner;
-use crate::device::sync::read;
+use crate::device::sync::{lock, read};
 
 /// Counts of live things, and their bytes. A program that gives back all it took ends
 /// with zeros everywhere.
@@ -26,6 +26,8 @@ pub struct Usage {
     pub graphs: usize,
     /// Executable graphs.
     pub executables: usize,
+    /// Objects for graphs to keep alive, that the program has references to.
+    pub user_objects: usize,
     /// Memory pools, without the default ones.
     pub pools: usize,
     /// Allocations in device memory, without modules' variables.
@@ -67,6 +69,7 @@ impl Usage {
         usage.libraries = machine.libraries.count();
         usage.links = machine.links.count();
         (usage.graphs, usage.executables) = machine.graphs.counts();
+        usage.user_objects = lock(&machine.graphs.objects).len();
         usage.pools = read(&machine.pools).len() - machine.devices.len();
         let mapped = machine.space.mapped().totals();
         usage.reservations = mapped.reservations;
@@ -108,7 +111,7 @@ impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} graphs, {} executable graphs, {} pools, {} device allocations \
+            "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} graphs, {} executable graphs, {} user objects, {} pools, {} device allocations \
              ({} bytes), {} opened allocations of other processes ({} bytes), {} host allocations ({} bytes), {} registered host ranges, \
              {} address reservations, {} physical allocations ({} bytes)",
             self.contexts,
@@ -119,6 +122,7 @@ impl fmt::Display for Usage {
             self.links,
             self.graphs,
             self.executables,
+            self.user_objects,
             self.pools,
             self.device_allocations,
             self.device_bytes,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cupola_sys::driver::{CUhostFn, CUresult, CUstream, CUstreamCallback};
 
 use crate::device::contexts::health::{Fault, Health};
+use crate::device::graphs::UserObject;
 use crate::device::machine::Device;
 use crate::device::memory::{Block, End, Fill, Rows, Side, Transfer};
 use crate::device::operations::engine::Direction;
@@ -57,13 +58,15 @@ pub(in crate::device) enum Op {
     Value(Step),
     /// `cuMemFreeAsync`; the account was settled at the call.
     Free(Arc<Block>),
+    /// A graph's launch has ended, which kept these.
+    Release(Vec<Arc<UserObject>>),
 }
 
 impl Op {
     /// Whether it takes so little that an idle stream need not wake its thread for it.
     pub(in crate::device) fn is_instant(&self) -> bool {
         match self {
-            Self::Record(_) | Self::Free(_) => true,
+            Self::Record(_) | Self::Free(_) | Self::Release(_) => true,
             Self::Wait(record) => record.is_settled(),
             Self::Value(step) => step.is_write(),
             _ => false,
@@ -145,6 +148,7 @@ impl Op {
             }
             Self::Value(step) => step.run(device, health)?,
             Self::Free(block) => device.space.remove(&block),
+            Self::Release(objects) => drop(objects),
             Self::Host(None, _) => {}
         }
         Ok(())
@@ -163,6 +167,7 @@ impl Op {
             | Self::Launch(_)
             | Self::Wait(_)
             | Self::Host(..)
+            | Self::Release(_)
             | Self::Value(_) => {}
         }
     }

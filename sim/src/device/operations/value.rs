@@ -3,6 +3,12 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use cupola_sys::driver::{
+    CUstreamBatchMemOpParams, CUstreamBatchMemOpParams_union_CUstreamMemOpWaitValueParams_st,
+    CUstreamBatchMemOpParams_union_CUstreamMemOpWriteValueParams_st, CUstreamBatchMemOpType,
+    CUstreamWaitValue_flags,
+};
+
 use crate::device::contexts::health::{Fault, Health};
 use crate::device::machine::Device;
 use crate::device::memory::{Access, AccessRequest, Accessor, Place};
@@ -80,6 +86,47 @@ impl Step {
     /// Whether it takes no time.
     pub(in crate::device) fn is_write(&self) -> bool {
         matches!(self, Self::Write { .. })
+    }
+
+    /// What a program gives to have it in a batch.
+    pub(in crate::device) fn params(&self) -> CUstreamBatchMemOpParams {
+        use CUstreamBatchMemOpType as T;
+        use CUstreamWaitValue_flags as F;
+        let mut params = CUstreamBatchMemOpParams::default();
+        match *self {
+            Self::Write { to, value } => {
+                let mut write = CUstreamBatchMemOpParams_union_CUstreamMemOpWriteValueParams_st {
+                    operation: match to.width {
+                        Width::Word => T::CU_STREAM_MEM_OP_WRITE_VALUE_32,
+                        Width::Double => T::CU_STREAM_MEM_OP_WRITE_VALUE_64,
+                    },
+                    address: to.address,
+                    ..Default::default()
+                };
+                write.__bindgen_anon_1.value64 = value;
+                params.writeValue = write;
+            }
+            Self::Wait { on, value, compare } => {
+                let flags = match compare {
+                    Compare::AtLeast => F::CU_STREAM_WAIT_VALUE_GEQ,
+                    Compare::Equal => F::CU_STREAM_WAIT_VALUE_EQ,
+                    Compare::And => F::CU_STREAM_WAIT_VALUE_AND,
+                    Compare::Nor => F::CU_STREAM_WAIT_VALUE_NOR,
+                };
+                let mut wait = CUstreamBatchMemOpParams_union_CUstreamMemOpWaitValueParams_st {
+                    operation: match on.width {
+                        Width::Word => T::CU_STREAM_MEM_OP_WAIT_VALUE_32,
+                        Width::Double => T::CU_STREAM_MEM_OP_WAIT_VALUE_64,
+                    },
+                    address: on.address,
+                    flags: flags.0,
+                    ..Default::default()
+                };
+                wait.__bindgen_anon_1.value64 = value;
+                params.waitValue = wait;
+            }
+        }
+        params
     }
 
     /// Does it. A wait ends without its value when the context faults or ends.

@@ -55,11 +55,13 @@ fn make(
         result: CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
         node,
     })?;
+    let objects = graph.kept();
     let made = call.machine.strict.origin();
     let exec = call.machine.graphs.add_exec(|handle| Exec {
         handle,
         flags,
         made,
+        objects,
         state: state.into(),
     });
     Ok(place.set(pointer(exec.handle))?)

@@ -4,10 +4,14 @@ pub(super) mod child;
 pub(super) mod copy;
 pub(super) mod edges;
 pub(super) mod enabled;
+pub(super) mod event;
 pub(super) mod exec;
 pub(super) mod graph;
 pub(super) mod host;
 pub(super) mod kernel;
+pub(super) mod picture;
+pub(super) mod user_object;
+pub(super) mod values;
 
 use std::sync::Arc;
 

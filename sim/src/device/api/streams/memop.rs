@@ -160,23 +160,36 @@ fn batch(
     flags: c_uint,
 ) -> Reply {
     let (context, stream) = call.stream(stream)?;
+    let node = node(call, &context, count, operations, flags)?;
+    if stream.capture.is_taken() {
+        return context.capture(&stream, NodeKind::Values(node));
+    }
+    let mut steps = node.steps.into_iter();
+    steps.try_for_each(|step| context.submit(&stream, Op::Value(step)))
+}
+
+/// The operations of a batch, each of which was looked at.
+pub(in crate::device::api) fn node(
+    call: &Call<'_>,
+    context: &Context,
+    count: c_uint,
+    operations: In<CUstreamBatchMemOpParams>,
+    flags: c_uint,
+) -> Reply<ValuesNode> {
     if flags != 0 || count >= MOST {
         return Err(BAD);
     }
-    let mut steps = Vec::new();
+    let (mut params, mut steps) = (Vec::new(), Vec::new());
     for index in 0..count as usize {
-        steps.extend(step(call, &context, &operations.at(index)?)?);
+        let given = operations.at(index)?;
+        steps.extend(step(call, context, &given)?);
+        params.push(given);
     }
-    if stream.capture.is_taken() {
-        let node = ValuesNode {
-            steps,
-            context: context.handle,
-        };
-        return context.capture(&stream, NodeKind::Values(node));
-    }
-    steps
-        .into_iter()
-        .try_for_each(|step| context.submit(&stream, Op::Value(step)))
+    Ok(ValuesNode {
+        params,
+        steps,
+        context: context.handle,
+    })
 }
 
 /// `None` for a barrier: whatever comes before in a stream is visible anyway.

@@ -123,7 +123,7 @@ impl Monitor {
                 order.things.entry(thing).or_default().freed = (!open).then_some(stamp);
             }
             Op::Value(step) => order.value(stamp, *step),
-            Op::Copy(_) | Op::Fill(_) | Op::Launch(_) => {}
+            Op::Copy(_) | Op::Fill(_) | Op::Launch(_) | Op::Release(_) => {}
         }
         for touched in used {
             let uses = order.things.get(&touched.thing);
