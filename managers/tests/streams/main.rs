@@ -4,6 +4,7 @@ mod chain;
 mod iter;
 mod managed;
 mod push;
+mod stream_pool;
 
 #[path = "../../src/test_bench.rs"]
 mod test_bench;
