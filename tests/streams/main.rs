@@ -5,4 +5,6 @@
 mod common;
 
 mod awaited;
+#[cfg(feature = "sim")]
+mod controls;
 mod patterns;

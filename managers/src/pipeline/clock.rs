@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use cupola_sys::driver::CUdevice_attribute;
+
 use super::report::{OverlapReport, StageTimes};
 use crate::context::Context;
 use crate::driver::ContextCore;
@@ -36,6 +38,7 @@ pub(super) struct Clock {
     /// Reached when the run begins; times count from here.
     zero: LeasedEvent,
     times: Vec<StageTimes>,
+    copy_engines: u32,
     core: Arc<ContextCore>,
 }
 
@@ -46,6 +49,7 @@ impl Clock {
         let mut clock = Self {
             zero: timing(context)?,
             times: Vec::new(),
+            copy_engines: copy_engines(context.core())?,
             core: Arc::clone(context.core()),
         };
         clock.restart(stream)?;
@@ -92,8 +96,23 @@ impl Clock {
 
     /// The report of the run's times; `None` for a run of no items.
     pub(super) fn report(&self) -> Option<OverlapReport> {
-        OverlapReport::of(&self.times)
+        let report = OverlapReport::of(&self.times)?;
+        Some(OverlapReport {
+            copy_engines: self.copy_engines,
+            ..report
+        })
     }
+}
+
+/// How many copies the device does at a time.
+#[track_caller]
+fn copy_engines(core: &ContextCore) -> Result<u32> {
+    let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT;
+    let mut count = 0;
+    let driver = core.enter()?;
+    // SAFETY: `count` outlives the call.
+    core.check(unsafe { driver.cuDeviceGetAttribute(&raw mut count, attribute, core.device()) })?;
+    Ok(u32::try_from(count).unwrap_or(0))
 }
 
 /// An event that takes the time.

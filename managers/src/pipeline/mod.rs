@@ -15,6 +15,7 @@
 mod chain;
 mod clock;
 mod config;
+mod diagnosis;
 mod engine;
 pub(crate) mod faces;
 mod input;
@@ -29,6 +30,7 @@ use std::fmt;
 pub use crate::error::{ItemError, ItemStage};
 pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
 pub use config::{PipelineConfig, Rings};
+pub use diagnosis::{Bound, Diagnosis};
 pub use faces::{Consumer, InputSlot, Producer};
 pub use input::Input;
 pub use item::{Item, Step};

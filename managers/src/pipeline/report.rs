@@ -52,6 +52,12 @@ pub struct OverlapReport {
     pub serial_sum: Duration,
     /// Time in which two or three different stages were at work.
     pub shared: Duration,
+    /// Time in which a stage was at work.
+    pub busy: Duration,
+    /// Time in which copies of both directions were at work, or waited for their engine.
+    pub both_copies: Duration,
+    /// Copy engines of the device; 0 where that is not known.
+    pub copy_engines: u32,
     /// Time of the busiest stage divided by the span: 1 is the most that overlapping can
     /// reach. The stages' times are those of this run, with all that they cost each other.
     pub efficiency: f64,
@@ -83,10 +89,18 @@ impl OverlapReport {
         }
         // What is not negative sorts as its bits do.
         sort_by_number(&mut changes, |(at, ..)| (at - start).to_bits());
-        let (mut active, mut shared, mut last) = ([0i64; 3], 0.0, start);
+        let (mut active, mut last) = ([0i64; 3], start);
+        let (mut at_work, mut shared, mut both_copies) = (0.0, 0.0, 0.0);
         for &(at, change, stage) in &changes {
-            if sum(&active, |&count| u64::from(count > 0)) > 1 {
+            let stages = sum(&active, |&count| u64::from(count > 0));
+            if stages > 0 {
+                at_work += at - last;
+            }
+            if stages > 1 {
                 shared += at - last;
+            }
+            if active[0] > 0 && active[2] > 0 {
+                both_copies += at - last;
             }
             active[stage] += change;
             last = at;
@@ -107,6 +121,9 @@ impl OverlapReport {
             span: milliseconds(span),
             serial_sum: upload + compute + download,
             shared: milliseconds(shared),
+            busy: milliseconds(at_work),
+            both_copies: milliseconds(both_copies),
+            copy_engines: 0,
             efficiency: if span > 0.0 { busiest / span } else { 0.0 },
             overlapped: shared > 0.0,
         })

@@ -97,8 +97,8 @@ pub(super) struct StreamReport {
     pub(super) span_ms: f64,
     /// All stages one after the other, reading included.
     pub(super) serial_ms: f64,
-    /// The stage that takes longest.
-    pub(super) bound: &'static str,
+    /// What bound the run, in words.
+    pub(super) bound: String,
     /// The longest stage divided by the span: 1 is the most that overlapping can reach.
     pub(super) efficiency: f64,
     /// The stages' sum divided by the span.
@@ -233,7 +233,7 @@ pub(super) fn run(
         download_ms: times.stages[3],
         span_ms: times.span,
         serial_ms: times.sum(),
-        bound: times.bound(),
+        bound: bound(overlap.as_ref()),
         efficiency: ratio(times.longest(), times.span),
         speedup: ratio(times.sum(), times.span),
         possible: ratio(times.sum(), times.longest()),
@@ -304,13 +304,11 @@ impl Times {
     fn longest(&self) -> f64 {
         self.stages.iter().copied().fold(0.0, f64::max)
     }
+}
 
-    fn bound(&self) -> &'static str {
-        let names = ["reading", "upload", "compute", "download"];
-        let longest = self.longest();
-        let found = self.stages.iter().position(|&stage| stage >= longest);
-        names[found.unwrap_or(0)]
-    }
+/// What bound the run; nothing, when there was nothing to do.
+fn bound(overlap: Option<&OverlapReport>) -> String {
+    overlap.map_or_else(String::new, |overlap| overlap.diagnosis().bound.to_string())
 }
 
 /// `part / whole`, and 0 where nothing was done.

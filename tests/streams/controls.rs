@@ -1,0 +1,294 @@
+//! Speed-ups in virtual time, which must be what the theory says, and runs that must not overlap:
+//! without those a pipeline, or a report, that claims overlap of everything would pass.
+
+use std::time::Duration;
+
+use cupola_managers::event::EventConfig;
+use cupola_managers::pipeline::{Bound, OverlapReport, Pipeline, PipelineConfig, StageTimes};
+use cupola_managers::{
+    Context, Error, Event, ExecutionManager, MemoryPool, PoolConfig, Stream, ops,
+};
+use cupola_sim::{DeviceConfig, Machine, Order};
+
+/// Bytes of an item, which take a millisecond on the way up or down at a time of 1.
+const BYTES: usize = 10_000;
+const ITEMS: u64 = 100;
+
+/// Milliseconds of each stage of an item.
+#[derive(Clone, Copy)]
+struct Stages {
+    upload: u64,
+    kernel: u64,
+    download: u64,
+}
+
+impl Stages {
+    const EQUAL: Self = Self {
+        upload: 1,
+        kernel: 1,
+        download: 1,
+    };
+
+    fn sum(self) -> u64 {
+        self.upload + self.kernel + self.download
+    }
+
+    fn longest(self) -> u64 {
+        self.upload.max(self.kernel).max(self.download)
+    }
+}
+
+/// A device on which each stage takes its time, and no other one.
+struct Bench {
+    machine: Machine,
+    pool: MemoryPool,
+    context: Context,
+    stages: Stages,
+}
+
+impl Bench {
+    fn new(stages: Stages, copy_engines: u32) -> Self {
+        let bandwidth = |ms: u64| BYTES as u64 * 1000 / ms;
+        let device = DeviceConfig::new()
+            .copy_engines(copy_engines)
+            .upload_bandwidth(bandwidth(stages.upload))
+            .download_bandwidth(bandwidth(stages.download))
+            .memory_bandwidth(bandwidth(stages.kernel));
+        let machine = Machine::builder()
+            .device(device)
+            .order(Order::Timed)
+            .build();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let context = execution.devices().get(0).unwrap().primary().unwrap();
+        Self {
+            machine,
+            pool: context.memory_pool(PoolConfig::limit(8 << 20)).unwrap(),
+            context,
+            stages,
+        }
+    }
+
+    /// A run of a pipeline, in which `after` is called when a step's kernel is on its stream.
+    fn run(
+        &self,
+        config: PipelineConfig,
+        mut after: impl FnMut(&Stream) -> Result<(), Error>,
+    ) -> OverlapReport {
+        let config = config.measured();
+        let mut pipeline = Pipeline::<u8, u8>::new(&self.context, &self.pool, config).unwrap();
+        let mut left = ITEMS;
+        let report = pipeline.run::<Error>(
+            |_| {
+                let more = left > 0;
+                left -= u64::from(more);
+                Ok(more.then_some(BYTES))
+            },
+            |step| {
+                ops::copy(step.input, step.output, step.stream)?;
+                after(step.stream).map(|()| BYTES)
+            },
+            |_| Ok(()),
+        );
+        assert_eq!(report.unwrap().items, ITEMS);
+        pipeline.report().overlap.unwrap()
+    }
+
+    /// How many times faster than the stages one after the other, each as long as it is alone.
+    fn speedup(&self, report: &OverlapReport) -> f64 {
+        let serial = Duration::from_millis(self.stages.sum() * ITEMS);
+        serial.as_secs_f64() / report.span.as_secs_f64()
+    }
+}
+
+/// Equal to one percent.
+#[track_caller]
+fn assert_about(found: f64, expected: f64) {
+    assert!(
+        (found / expected - 1.0).abs() < 0.01,
+        "{found}, not {expected}"
+    );
+}
+
+/// What the theory says of a run whose items overlap as far as they can.
+fn overlapped(stages: Stages) -> f64 {
+    let span = stages.sum() + (ITEMS - 1) * stages.longest();
+    (stages.sum() * ITEMS) as f64 / span as f64
+}
+
+fn whole() -> PipelineConfig {
+    PipelineConfig::new(BYTES, BYTES)
+}
+
+// Without it a pipeline could lose some of the overlap that its stages allow, at some ratio or depth.
+#[test]
+fn the_speed_up_is_that_of_the_theory() {
+    let ratios = [
+        (Stages::EQUAL, Bound::Upload),
+        (
+            Stages {
+                kernel: 10,
+                ..Stages::EQUAL
+            },
+            Bound::Kernel,
+        ),
+        (
+            Stages {
+                upload: 10,
+                kernel: 1,
+                download: 10,
+            },
+            Bound::Upload,
+        ),
+        (
+            Stages {
+                upload: 1,
+                kernel: 2,
+                download: 10,
+            },
+            Bound::Download,
+        ),
+    ];
+    for (stages, bound) in ratios {
+        let bench = Bench::new(stages, 2);
+        for config in [whole(), whole().depth(4), whole().split(2, 2)] {
+            let report = bench.run(config, |_| Ok(()));
+            assert_about(bench.speedup(&report), overlapped(stages));
+            assert_about(report.speedup(), overlapped(stages));
+            let busiest = (ITEMS * stages.longest()) as f64;
+            let span = (stages.sum() + (ITEMS - 1) * stages.longest()) as f64;
+            assert_about(report.efficiency, busiest / span);
+            let found = report.diagnosis().bound;
+            if stages.upload != stages.kernel || stages.kernel != stages.download {
+                assert_eq!(found, bound, "{report:?}");
+            }
+        }
+        assert_eq!(bench.machine.findings(), []);
+    }
+}
+
+// Without it a pipeline of fewer slots than stages could claim to overlap them all.
+#[test]
+fn fewer_slots_overlap_less() {
+    let bench = Bench::new(Stages::EQUAL, 2);
+    let one = bench.run(whole().depth(1), |_| Ok(()));
+    assert_about(bench.speedup(&one), 1.0);
+    assert_about(one.efficiency, 1.0 / 3.0);
+    assert!(!one.overlapped);
+    assert_eq!(one.diagnosis().bound, Bound::Order);
+    // Two items at a time, each of which takes as long as three stages.
+    let two = bench.run(whole().depth(2), |_| Ok(()));
+    assert_about(bench.speedup(&two), 2.0);
+    assert_about(two.efficiency, 2.0 / 3.0);
+}
+
+// Without it a device with one copy engine, or memory that makes copies take turns, could look like
+// one with two.
+#[test]
+fn one_copy_engine_takes_turns() {
+    let bench = Bench::new(Stages::EQUAL, 1);
+    let report = bench.run(whole().depth(4), |_| Ok(()));
+    // Two copies an item, and the kernels in between.
+    assert_about(bench.speedup(&report), 1.5);
+    assert_eq!(report.diagnosis().bound, Bound::CopyEngine, "{report:?}");
+}
+
+// Without it a wait on the host in the middle of a step could go unnoticed.
+#[test]
+fn a_wait_of_the_host_in_each_step_costs_the_overlap() {
+    let bench = Bench::new(Stages::EQUAL, 2);
+    let report = bench.run(whole(), ops::synchronize);
+    // The next upload begins when the kernel has ended: only the download is hidden behind others.
+    let span = (2 * ITEMS + 1) as f64;
+    assert_about(bench.speedup(&report), 3.0 * ITEMS as f64 / span);
+    assert_about(report.efficiency, ITEMS as f64 / span);
+    assert_eq!(report.diagnosis().bound, Bound::Order, "{report:?}");
+}
+
+/// A loop without the pipeline, which runs each item's copies and kernel on these three streams.
+fn raw_loop(bench: &Bench, streams: [&Stream; 3], is_pageable: bool) -> OverlapReport {
+    let [up, compute, down] = streams;
+    let timing = || {
+        bench
+            .context
+            .events()
+            .create(EventConfig::timing())
+            .unwrap()
+    };
+    let record = |stream: &Stream| -> Result<Event, Error> {
+        let event = timing();
+        ops::record(&event, stream)?;
+        Ok(event)
+    };
+    let pinned = || bench.context.buffers().pinned::<u8>(BYTES).unwrap();
+    let (from, mut to) = (pinned(), pinned());
+    let mut pageable = vec![0; BYTES];
+    let buffer = || bench.pool.allocate::<u8>(BYTES, compute).unwrap();
+    let (mut input, mut output) = (buffer(), buffer());
+    let mut run = |events: &mut Vec<[Event; 6]>| -> Result<(), Error> {
+        let upload = record(up)?;
+        match is_pageable {
+            true => ops::write(&mut input, &pageable, up)?,
+            false => ops::copy_to_device(&from, &mut input, up)?,
+        }
+        let uploaded = record(up)?;
+        ops::order(up, compute)?;
+        let kernel = record(compute)?;
+        ops::copy(&input, &mut output, compute)?;
+        let computed = record(compute)?;
+        ops::order(compute, down)?;
+        let download = record(down)?;
+        match is_pageable {
+            true => ops::read(&output, &mut pageable, down)?,
+            false => ops::copy_to_host(&output, &mut to, down)?,
+        }
+        let downloaded = record(down)?;
+        events.push([upload, uploaded, kernel, computed, download, downloaded]);
+        Ok(())
+    };
+    let zero = record(up).unwrap();
+    let mut events = Vec::new();
+    for _ in 0..ITEMS {
+        run(&mut events).unwrap();
+    }
+    for stream in streams {
+        ops::synchronize(stream).unwrap();
+    }
+    let times: Vec<_> = events
+        .iter()
+        .map(|events| {
+            let [a, b, c, d, e, f] = events
+                .each_ref()
+                .map(|event| ops::elapsed(&zero, event).unwrap());
+            StageTimes {
+                upload: (a, b),
+                compute: (c, d),
+                download: (e, f),
+            }
+        })
+        .collect();
+    OverlapReport::of(&times).unwrap()
+}
+
+// Without it a report could call work overlapped that is all on one stream.
+#[test]
+fn one_stream_overlaps_nothing() {
+    let bench = Bench::new(Stages::EQUAL, 2);
+    let stream = bench.context.streams().create(Default::default()).unwrap();
+    let report = raw_loop(&bench, [&stream; 3], false);
+    assert_about(bench.speedup(&report), 1.0);
+    assert_about(report.efficiency, 1.0 / 3.0);
+    assert!(!report.overlapped);
+    assert_eq!(report.diagnosis().bound, Bound::Order);
+}
+
+// Without it memory that is not page-locked could seem to overlap: its copies wait on the host.
+#[test]
+fn pageable_memory_overlaps_nothing() {
+    let bench = Bench::new(Stages::EQUAL, 2);
+    let stream = || bench.context.streams().create(Default::default()).unwrap();
+    let streams = [stream(), stream(), stream()];
+    let report = raw_loop(&bench, streams.each_ref(), true);
+    assert_about(bench.speedup(&report), 1.0);
+    assert_about(report.efficiency, 1.0 / 3.0);
+    assert_eq!(report.diagnosis().bound, Bound::Order, "{report:?}");
+}
