@@ -34,7 +34,7 @@ memcheck() {
 }
 if command -v compute-sanitizer > /dev/null; then step memcheck memcheck; else echo "==== SKIPPED: memcheck, there is no compute-sanitizer"; fi
 for test in tests/*; do
-    CUPOLA_TEST_DEVICE=gpu step "$test" "$test" --test-threads 1
+    CUPOLA_TEST_DEVICE=gpu CUPOLA_ITEMS=1000000 step "$test" "$test" --test-threads 1
 done
 echo "==== $failed steps failed"
 exit $failed
