@@ -94,7 +94,7 @@ fn a_future_that_waits_alone_is_woken() {
         });
         assert_eq!(block_on(ticket), Ok(()));
         release.join().unwrap();
-        // Later than the completion thread waits for its next caller.
+        // The reactor sleeps by then.
         thread::sleep(Duration::from_millis(60));
     }
     assert_eq!(block_on(stream.ticket().unwrap()), Ok(()));
@@ -138,7 +138,7 @@ fn a_loss_ends_every_wait() {
     let asked = Pin::new(&mut ticket).poll(&mut Task::from_waker(&waker));
     assert_eq!(asked, Poll::Pending);
     let (watch, results) = subscribe(&ticket);
-    // The completion thread is the first to meet it.
+    // The reactor is the first to meet it.
     let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
     table.fail_from(id::cuEventQuery, 1, code);
     let told = results.recv_timeout(LATE).unwrap().unwrap_err();

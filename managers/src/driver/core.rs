@@ -19,6 +19,7 @@ use super::current::{self, Identity};
 use super::intern::{self, Member};
 use super::ledger::{Kind, Ledger};
 use super::ownership::{ContextKind, GreenPart, Ownership, forgive_shutdown};
+use super::reactor::Reactor;
 use super::shared::SharedContext;
 use crate::error::{Error, Latch, Launches, Result, Site};
 use crate::handle::ContextHandle;
@@ -212,6 +213,11 @@ impl ContextCore {
 
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// Looks after callers that wait for work on the device. Not for the child of a fork.
+    pub(crate) fn reactor(&self) -> Arc<Reactor> {
+        self.ledger.reactor(self.device)
     }
 
     pub(crate) fn identity(&self) -> Identity {

@@ -9,6 +9,7 @@ use cupola_sys::driver::{CUcontext, CUdevice};
 use super::ContextCore;
 use super::fork::Origin;
 use super::ownership::ContextKind;
+use super::reactor::Reactor;
 use crate::error::{Cause, PoisonPolicy};
 use crate::lists;
 use crate::sync::rundown::RundownWeak;
@@ -57,6 +58,8 @@ pub(crate) struct Ledger {
     policy: Mutex<PoisonPolicy>,
     /// The first error after which the driver can do no more work in this process.
     lost: OnceLock<Arc<Cause>>,
+    /// The reactor of each device that a caller has waited for.
+    reactors: Mutex<Vec<(CUdevice, Arc<Reactor>)>>,
     /// The process that initialised CUDA: in a fork of it no call may be made.
     origin: Origin,
 }
@@ -118,6 +121,7 @@ impl Ledger {
             contexts: Mutex::new(Vec::new()),
             policy: Mutex::new(PoisonPolicy::Keep),
             lost: OnceLock::default(),
+            reactors: Mutex::new(Vec::new()),
             origin: Origin::here(),
         }
     }
@@ -206,6 +210,17 @@ impl Ledger {
         let contexts = self.contexts();
         let mut meant = contexts.iter().filter(|known| meant(known));
         meant.find_map(|known| known.core.upgrade())
+    }
+
+    /// The reactor of a device, for all its contexts. Not for the child of a fork.
+    pub(super) fn reactor(&self, device: CUdevice) -> Arc<Reactor> {
+        let mut reactors = self.reactors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, reactor)) = reactors.iter().find(|(of, _)| *of == device) {
+            return Arc::clone(reactor);
+        }
+        let reactor = Arc::<Reactor>::default();
+        reactors.push((device, Arc::clone(&reactor)));
+        reactor
     }
 
     /// The error of one context that others have too, if there was one.

@@ -10,6 +10,7 @@
 //!   from the table of the process's contexts (`intern`).
 //! * `current`, [`CurrentGuard`]: which context is current on a thread.
 //! * [`Ledger`]: counts of the objects that one execution manager has alive, and its contexts.
+//! * [`Reactor`](reactor::Reactor): the thread of a device, for callers that wait and do nothing else.
 //! * [`Origin`]: the process that an object was made in.
 //! * [`RelaxedCapture`]: calls that no capture forbids.
 
@@ -23,6 +24,7 @@ mod fork;
 mod intern;
 mod ledger;
 mod ownership;
+mod reactor;
 mod shared;
 
 pub(crate) use self::core::ContextCore;
@@ -36,3 +38,4 @@ pub use ledger::Live;
 pub(crate) use ledger::{Holds, Kind, Ledger};
 pub use ownership::ContextKind;
 pub(crate) use ownership::{Ownership, forgive_shutdown};
+pub(crate) use reactor::Watched;

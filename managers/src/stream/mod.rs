@@ -5,7 +5,6 @@
 //! lease has ended waits for its next life, under a new handle. Streams are told apart by the
 //! handle, never by the driver's pointer, which comes again with another stream.
 
-mod completion;
 mod config;
 pub(crate) mod fence;
 mod mark;
@@ -25,7 +24,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cupola_core::tag;
 use cupola_sys::driver::CUstream;
 
-use completion::CompletionThread;
 use config::{Classes, UNCLASSED};
 pub use config::{StreamConfig, StreamPurpose, StreamsConfig};
 pub use pool::{PooledStream, StreamPool, StreamPoolConfig};
@@ -58,7 +56,6 @@ pub struct StreamManager {
     borrowed: Mutex<HashMap<usize, StreamHandle>>,
     priorities: OnceLock<(i32, i32)>,
     events: Arc<EventPool>,
-    completions: Arc<CompletionThread>,
     core: Arc<ContextCore>,
 }
 
@@ -75,7 +72,6 @@ impl StreamManager {
             borrowed: Mutex::default(),
             priorities: OnceLock::new(),
             events: Arc::clone(events),
-            completions: Arc::default(),
             core: Arc::clone(core),
         }
     }
@@ -127,7 +123,7 @@ impl StreamManager {
         let class = self.classes.of(config);
         self.streams
             .acquire(class, held, || {
-                RawStream::create(&self.core, &self.events, &self.completions, config, site)
+                RawStream::create(&self.core, &self.events, config, site)
             })
             .map(Stream)
     }
@@ -210,15 +206,7 @@ impl StreamManager {
             return Ok(lease);
         }
         known.retain(|_, &mut handle| self.is_alive(handle));
-        let completions = &self.completions;
-        let borrow = || {
-            Ok(RawStream::borrowed(
-                &self.core,
-                &self.events,
-                completions,
-                stream,
-            ))
-        };
+        let borrow = || Ok(RawStream::borrowed(&self.core, &self.events, stream));
         let lease = self.streams.acquire(UNCLASSED, false, borrow).map(Stream)?;
         known.insert(stream.addr(), lease.handle());
         Ok(lease)

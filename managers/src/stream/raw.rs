@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 use cupola_sys::driver::{CUstream, CUstream_flags};
 
 use super::StreamConfig;
-use super::completion::CompletionThread;
 use crate::driver::{ContextCore, Kind};
 use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
@@ -32,7 +31,6 @@ pub(crate) struct RawStream {
     /// Made when memory is first freed here, or a kernel launched.
     timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
-    completions: Arc<CompletionThread>,
     core: Arc<ContextCore>,
     /// Those that have leases of this stream in stock.
     holders: LeaseHolders,
@@ -54,7 +52,6 @@ impl RawStream {
     pub(super) fn create(
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
-        completions: &Arc<CompletionThread>,
         config: StreamConfig,
         site: Site,
     ) -> Result<Self> {
@@ -76,7 +73,6 @@ impl RawStream {
             newest_code: AtomicU64::new(0),
             timeline: OnceLock::new(),
             events: Arc::clone(events),
-            completions: Arc::clone(completions),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
         })
@@ -86,7 +82,6 @@ impl RawStream {
     pub(super) fn borrowed(
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
-        completions: &Arc<CompletionThread>,
         raw: CUstream,
     ) -> Self {
         Self {
@@ -98,7 +93,6 @@ impl RawStream {
             newest_code: AtomicU64::new(0),
             timeline: OnceLock::new(),
             events: Arc::clone(events),
-            completions: Arc::clone(completions),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
         }
@@ -137,10 +131,8 @@ impl RawStream {
         self.timeline.get_or_init(|| {
             // SAFETY: the stream is of this context; before it is destroyed `end` retires the
             // timeline, or drops it.
-            let timeline = unsafe {
-                let (raw, thread) = (self.raw, &self.completions);
-                Timeline::new(self.serial, raw, &self.events, thread, &self.core)
-            };
+            let timeline =
+                unsafe { Timeline::new(self.serial, self.raw, &self.events, &self.core) };
             Arc::new(timeline)
         })
     }

@@ -55,8 +55,9 @@ impl Stream {
     /// [done](Ticket::is_done) when all of that work has completed.
     ///
     /// Awaiting a ticket takes no thread of the program's: one thread of this crate for each
-    /// context asks the device, as long as there is a ticket that a program waits for so. It is
-    /// told at most half a millisecond late, and of the loss of the context too.
+    /// device asks it, as long as there is a ticket that a program waits for so. The program is
+    /// told late by about a hundredth of its wait, a millisecond at most, and of the loss of the
+    /// context too.
     ///
     /// ```
     /// use std::future::Future;

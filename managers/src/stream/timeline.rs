@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, CUstream};
 
-use super::completion::CompletionThread;
 use super::waiters::Waiters;
 use crate::driver::{ContextCore, RelaxedCapture, context_switches, is_capturing};
 use crate::error::{ErrorClass, Result, Site};
@@ -39,8 +38,6 @@ pub(crate) struct Timeline {
     done: AtomicU64,
     closing: Mutex<Closing>,
     waiters: Waiters,
-    /// Looks after the waiters.
-    thread: Arc<CompletionThread>,
     made: Made,
 }
 
@@ -202,7 +199,6 @@ impl Timeline {
         serial: u64,
         raw: CUstream,
         events: &Arc<EventPool>,
-        thread: &Arc<CompletionThread>,
         core: &Arc<ContextCore>,
     ) -> Self {
         Self {
@@ -220,7 +216,6 @@ impl Timeline {
                 room: ROOM,
             }),
             waiters: Waiters::default(),
-            thread: Arc::clone(thread),
             made: Made::default(),
         }
     }

@@ -66,13 +66,13 @@ pub(super) struct Waiters(Mutex<List>);
 #[derive(Default)]
 struct List {
     waiters: Vec<Weak<Waiter>>,
-    /// Whether a completion thread looks after them.
+    /// Whether the reactor looks after them.
     watched: bool,
-    /// Failures of that thread, one after the other.
+    /// Failures of its questions, one after the other.
     failures: u32,
 }
 
-/// So often the completion thread tries again before it reports an error that the context is not
+/// So often the reactor tries again before it reports an error that the context is not
 /// lost to.
 const ATTEMPTS: u32 = 3;
 
@@ -81,8 +81,8 @@ impl Waiters {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a caller. True when it is to be shown to the completion thread, which does not look
-    /// after this timeline.
+    /// Adds a caller. True when it is to be shown to the reactor, which does not look after this
+    /// timeline.
     pub(super) fn add(&self, waiter: &Arc<Waiter>) -> bool {
         let mut list = self.lock();
         list.waiters.push(Arc::downgrade(waiter));
@@ -116,8 +116,8 @@ impl Waiters {
         }
     }
 
-    /// The newest ticket that a caller waits for, and its context; `None`, and the completion
-    /// thread looks after this timeline no more, when there is no caller or only callers that were
+    /// The newest ticket that a caller waits for, and its context; `None`, and the reactor
+    /// looks after this timeline no more, when there is no caller or only callers that were
     /// told of a loss.
     pub(super) fn newest(&self) -> Option<(u64, Arc<ContextCore>)> {
         let _defer = DeferCallbacks::new();
@@ -140,7 +140,7 @@ impl Waiters {
         newest.map(|waiter| (waiter.ticket, Arc::clone(&waiter.core)))
     }
 
-    /// Notes whether the completion thread could ask the device. After some errors in a row every
+    /// Notes whether the reactor could ask the device. After some errors in a row every
     /// caller is told of the last one.
     pub(super) fn note(&self, asked: &Result<()>) {
         let mut list = self.lock();
@@ -158,7 +158,7 @@ impl Waiters {
         }
     }
 
-    /// No completion thread can be had: every caller is told so.
+    /// No thread can be had: every caller is told so.
     pub(super) fn abandon(&self, error: Error) {
         self.lock().watched = false;
         self.tell(|_| true, &Err(error));

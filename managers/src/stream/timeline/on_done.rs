@@ -3,9 +3,8 @@
 use std::sync::{Arc, Weak};
 
 use super::{Closed, Timeline};
-use crate::driver::ContextCore;
+use crate::driver::{ContextCore, Watched};
 use crate::error::{Error, Result};
-use crate::stream::completion::Watched;
 use crate::stream::waiters::Waiter;
 
 /// A subscription to the completion of a ticket: it ends when this is dropped.
@@ -53,7 +52,14 @@ impl Timeline {
             core.watch(waiter);
         }
         let this: Weak<Self> = Arc::downgrade(self);
-        if is_new && let Err(error) = self.thread.watch(this) {
+        let watched = match is_new {
+            true => core.reactor().watch(this),
+            false => {
+                core.reactor().hurry();
+                Ok(())
+            }
+        };
+        if let Err(error) = watched {
             tracing::warn!(%error, "no thread can be had that waits for tickets");
             self.waiters.abandon(Error::Full {
                 kind: "thread that waits for tickets",

@@ -60,7 +60,7 @@ impl Bench {
         ticket
     }
 
-    /// As [`check_empty`](Self::check_empty), as soon as the completion thread has let go.
+    /// As [`check_empty`](Self::check_empty), as soon as the reactor has let go.
     fn becomes_empty(self) {
         drop((self.stream, self.timeline));
         self.base.finish();
@@ -73,7 +73,7 @@ fn where_no_thread_can_be_had_each_caller_is_told() {
     let bench = Bench::new();
     let release = bench.block();
     let (mut ticket, mut other) = (bench.ticket(), bench.ticket());
-    let stack = |bytes| *crate::sync::lock(&bench.base.context.streams().completions.stack) = bytes;
+    let stack = |bytes| bench.core().reactor().set_stack(bytes);
     stack(Some(1 << 60));
     let kind = "thread that waits for tickets";
     let full = Err(Error::Full { kind });
