@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::DeviceCopy;
 use crate::driver::RelaxedCapture;
-use crate::driver::{ContextCore, Kind};
+use crate::driver::{ContextCore, Grave, Kind};
 use crate::error::{Error, Result, Site};
 use crate::event::EventPool;
 use crate::pool::RegionHooks;
@@ -304,7 +304,9 @@ impl<T: DeviceCopy> Drop for PinnedBuffer<T> {
             });
         } else {
             self.core.ledger().remove(Kind::Pinned, 1);
-            self.core.ledger().add(Kind::Abandoned, 1);
+            let raw = self.host_may_touch().as_ptr().cast();
+            // SAFETY: allocated by `new`, and nothing refers to it.
+            self.core.bury(unsafe { Grave::new(raw, None) });
         }
     }
 }

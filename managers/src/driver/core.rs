@@ -16,6 +16,7 @@ use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 use super::RelaxedCapture;
 use super::current::{self, Identity};
+use super::graveyard::Graveyard;
 use super::intern::{self, Member};
 use super::ledger::{Kind, Ledger};
 use super::ownership::{ContextKind, GreenPart, Ownership, forgive_shutdown};
@@ -49,6 +50,7 @@ pub(crate) struct ContextCore {
     pub(super) shared: Arc<SharedContext>,
     /// This execution manager among those; of a green context none of them.
     pub(super) member: Arc<Member>,
+    pub(super) graveyard: Graveyard,
     pub(super) ledger: Arc<Ledger>,
 }
 
@@ -110,6 +112,7 @@ impl ContextCore {
             tracked: AtomicBool::new(true),
             shared,
             member,
+            graveyard: Graveyard::default(),
             ledger,
         });
         if !core.ownership.is_ours() {

@@ -32,6 +32,7 @@ impl ContextCore {
             return Ok(());
         }
         self.ledger.forget_contexts();
+        let graves = self.exhume(site);
         // Before the context may end: no other thread finds one that is ending.
         let leaves_late = mutant!("intern_leaves_after_the_end");
         let inherited = match self.parent {
@@ -62,6 +63,7 @@ impl ContextCore {
                 result = ended;
             }
         }
+        self.note_end_of_graves(graves, result);
         if leaves_late {
             intern::leave(&self.shared, &self.member, &mut self.ownership);
         }

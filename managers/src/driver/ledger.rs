@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Pool,
     Pinned,
     PinnedBytes,
+    /// Page-locked memory that is given back when its context ends.
+    Buried,
     /// Objects whose destruction failed: they are counted here and no longer elsewhere.
     Abandoned,
     AbandonedBytes,
@@ -87,6 +89,9 @@ pub struct Live {
     pub pinned: u64,
     /// Bytes in pinned host buffers.
     pub pinned_bytes: u64,
+    /// Page-locked host memory that is given back when its context ends: pinned buffers that were
+    /// dropped when a context of this crate's making was lost, and memory of the crate's own.
+    pub buried: u64,
     /// Driver objects whose destruction the driver refused, or that were left alone because
     /// work may still use them.
     pub abandoned: u64,
@@ -262,6 +267,7 @@ impl Ledger {
             bytes,
             pinned: count(Kind::Pinned),
             pinned_bytes: count(Kind::PinnedBytes),
+            buried: count(Kind::Buried),
             abandoned: count(Kind::Abandoned),
             abandoned_bytes: count(Kind::AbandonedBytes),
         }

@@ -10,6 +10,7 @@
 //!   from the table of the process's contexts (`intern`).
 //! * `current`, [`CurrentGuard`]: which context is current on a thread.
 //! * [`Ledger`]: counts of the objects that one execution manager has alive, and its contexts.
+//! * [`Grave`]: memory that is given back when its context ends.
 //! * [`Reactor`](reactor::Reactor): the thread of a device, for callers that wait and do nothing else.
 //! * [`Origin`]: the process that an object was made in.
 //! * [`RelaxedCapture`]: calls that no capture forbids.
@@ -21,6 +22,7 @@ mod current_guard;
 mod end;
 mod failure;
 mod fork;
+mod graveyard;
 mod intern;
 mod ledger;
 mod ownership;
@@ -33,6 +35,7 @@ pub(crate) use current::Identity;
 pub use current::context_switches;
 pub use current_guard::CurrentGuard;
 pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
+pub(crate) use graveyard::Grave;
 pub(crate) use intern::is_green;
 pub use ledger::Live;
 pub(crate) use ledger::{Holds, Kind, Ledger};
