@@ -123,4 +123,6 @@ pub use pool::{MemoryPool, PoolConfig};
 pub use runtime::RuntimeContext;
 pub use shutdown_report::{LeasedObject, ShutdownReport};
 pub use stats::{ManagerStats, RecycleStats, State};
-pub use stream::{Stream, StreamConfig, StreamPurpose, StreamsConfig, Ticket, TicketWatch};
+pub use stream::{
+    CompletionStats, Stream, StreamConfig, StreamPurpose, StreamsConfig, Ticket, TicketWatch,
+};

@@ -16,7 +16,7 @@ use crate::sync;
 pub(crate) trait Watched: Send + Sync {
     /// Asks the device, and tells the callers whose work is complete. False when no caller is
     /// left.
-    fn advance(&self) -> bool;
+    fn advance(&self, now: Instant) -> bool;
 }
 
 /// For so long after the newest caller came the thread asks without a pause.
@@ -34,7 +34,9 @@ fn nap(age: Duration) -> Option<Duration> {
 /// The thread of one device, for the streams of all its contexts. It is made with the first caller
 /// that waits, sleeps while there is none, and ends with this value.
 #[derive(Default)]
-pub(crate) struct Reactor(Arc<Inner>);
+pub(crate) struct Reactor {
+    inner: Arc<Inner>,
+}
 
 #[derive(Default)]
 struct Inner {
@@ -64,7 +66,7 @@ impl Reactor {
     /// # Errors
     /// The process can have no more threads; nothing is looked after then.
     pub(crate) fn watch(&self, watched: Weak<dyn Watched>) -> io::Result<()> {
-        let inner = &self.0;
+        let inner = &self.inner;
         let mut new = sync::lock(&inner.new);
         // The threads of a model are its own: they ask in its place.
         if inner.thread.get().is_none() && !cfg!(loom) {
@@ -79,13 +81,13 @@ impl Reactor {
 
     /// Another caller has come for something that the thread looks after.
     pub(crate) fn hurry(&self) {
-        sync::lock(&self.0.new).newest = Some(Instant::now());
-        self.0.unpark();
+        sync::lock(&self.inner.new).newest = Some(Instant::now());
+        self.inner.unpark();
     }
 
     #[cfg(all(test, not(loom)))]
     pub(crate) fn set_stack(&self, bytes: Option<usize>) {
-        *sync::lock(&self.0.stack) = bytes;
+        *sync::lock(&self.inner.stack) = bytes;
     }
 }
 
@@ -93,8 +95,8 @@ impl Drop for Reactor {
     /// Takes no lock: in a fork another thread may have left it taken.
     fn drop(&mut self) {
         // The thread sees it, because it was unparked after.
-        self.0.ended.store(true, Ordering::Relaxed);
-        self.0.unpark();
+        self.inner.ended.store(true, Ordering::Relaxed);
+        self.inner.unpark();
     }
 }
 
@@ -124,8 +126,11 @@ impl Inner {
             watched.append(&mut new.watched);
             newest = new.newest.take().unwrap_or(newest);
             drop(new);
+            let now = Instant::now();
             watched.retain(|watched: &Weak<dyn Watched>| {
-                watched.upgrade().is_some_and(|watched| watched.advance())
+                watched
+                    .upgrade()
+                    .is_some_and(|watched| watched.advance(now))
             });
             self.looks.fetch_add(1, Ordering::Relaxed);
             // A caller that came meanwhile has unparked the thread, so it does not sleep.
@@ -133,7 +138,7 @@ impl Inner {
                 thread::park();
                 continue;
             }
-            match nap(newest.elapsed()) {
+            match nap(now.saturating_duration_since(newest)) {
                 Some(nap) => thread::park_timeout(nap),
                 None => thread::yield_now(),
             }
@@ -153,14 +158,14 @@ mod tests {
     struct Work(AtomicBool);
 
     impl Watched for Work {
-        fn advance(&self) -> bool {
+        fn advance(&self, _: Instant) -> bool {
             !self.0.load(Ordering::Relaxed)
         }
     }
 
     impl Reactor {
         fn looks(&self) -> u64 {
-            self.0.looks.load(Ordering::Relaxed)
+            self.inner.looks.load(Ordering::Relaxed)
         }
 
         /// Waits until the thread sleeps: it does not look for some time.
@@ -188,7 +193,7 @@ mod tests {
     #[test]
     fn it_sleeps_while_no_caller_waits() {
         let reactor = Reactor::default();
-        assert!(reactor.0.thread.get().is_none(), "no caller came");
+        assert!(reactor.inner.thread.get().is_none(), "no caller came");
         for _ in 0..3 {
             let before = reactor.looks();
             let work = watch(&reactor);
@@ -243,7 +248,7 @@ mod tests {
     fn its_thread_ends_with_it() {
         let reactor = Reactor::default();
         drop(watch(&reactor));
-        let inner = Arc::downgrade(&reactor.0);
+        let inner = Arc::downgrade(&reactor.inner);
         drop(reactor);
         let end = Instant::now() + LATE;
         while inner.strong_count() > 0 {

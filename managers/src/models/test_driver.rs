@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use cupola_sys::Symbol;
 use cupola_sys::driver::{
-    CUcontext, CUdevice, CUevent, CUgreenCtx, CUresult, CUstream, Driver, ProcAddress, pfn,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUgreenCtx, CUresult, CUstream, Driver, ProcAddress,
+    cuuint32_t, pfn,
 };
-use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::sync::{Mutex, MutexGuard};
 
 use crate::driver::{ContextCore, Ledger, Ownership};
@@ -431,6 +432,19 @@ unsafe extern "C" fn destroy_stream(stream: CUstream) -> CUresult {
     device().destroy(stream.addr())
 }
 
+/// The stream has come this far at once: one of the times at which it may.
+unsafe extern "C" fn write_value(
+    _: CUstream,
+    address: CUdeviceptr,
+    value: cuuint32_t,
+    _: c_uint,
+) -> CUresult {
+    let word: *const AtomicU32 = ptr::with_exposed_provenance(address as usize);
+    // SAFETY: the caller gives the address of a word of the models, which it keeps.
+    unsafe { &*word }.store(value, Ordering::Release);
+    CUresult::CUDA_SUCCESS
+}
+
 struct Source;
 
 // SAFETY: each function has the type of the name that it answers for, and is always there.
@@ -456,6 +470,7 @@ unsafe impl ProcAddress for Source {
             "cuEventSynchronize" => synchronize_event as pfn::cuEventSynchronize as _,
             "cuStreamSynchronize" => synchronize_stream as pfn::cuStreamSynchronize as _,
             "cuStreamCreateWithPriority" => create_stream as pfn::cuStreamCreateWithPriority as _,
+            "cuStreamWriteValue32_v2" => write_value as pfn::cuStreamWriteValue32_v2 as _,
             "cuStreamDestroy_v2" => destroy_stream as pfn::cuStreamDestroy_v2 as _,
             _ => ptr::null(),
         }

@@ -7,6 +7,7 @@
 
 mod config;
 pub(crate) mod fence;
+pub(crate) mod flags;
 mod mark;
 mod pool;
 mod raw;
@@ -26,6 +27,8 @@ use cupola_sys::driver::CUstream;
 
 use config::{Classes, UNCLASSED};
 pub use config::{StreamConfig, StreamPurpose, StreamsConfig};
+pub use flags::CompletionStats;
+use flags::Flags;
 pub use pool::{PooledStream, StreamPool, StreamPoolConfig};
 use raw::RawStream;
 pub(crate) use stock::StreamStock;
@@ -56,6 +59,7 @@ pub struct StreamManager {
     borrowed: Mutex<HashMap<usize, StreamHandle>>,
     priorities: OnceLock<(i32, i32)>,
     events: Arc<EventPool>,
+    flags: Arc<Flags>,
     core: Arc<ContextCore>,
 }
 
@@ -72,6 +76,7 @@ impl StreamManager {
             borrowed: Mutex::default(),
             priorities: OnceLock::new(),
             events: Arc::clone(events),
+            flags: Arc::new(Flags::new()),
             core: Arc::clone(core),
         }
     }
@@ -123,7 +128,7 @@ impl StreamManager {
         let class = self.classes.of(config);
         self.streams
             .acquire(class, held, || {
-                RawStream::create(&self.core, &self.events, config, site)
+                RawStream::create(&self.core, &self.events, &self.flags, config, site)
             })
             .map(Stream)
     }
@@ -206,7 +211,14 @@ impl StreamManager {
             return Ok(lease);
         }
         known.retain(|_, &mut handle| self.is_alive(handle));
-        let borrow = || Ok(RawStream::borrowed(&self.core, &self.events, stream));
+        let borrow = || {
+            Ok(RawStream::borrowed(
+                &self.core,
+                &self.events,
+                &self.flags,
+                stream,
+            ))
+        };
         let lease = self.streams.acquire(UNCLASSED, false, borrow).map(Stream)?;
         known.insert(stream.addr(), lease.handle());
         Ok(lease)
@@ -277,6 +289,11 @@ impl StreamManager {
         self.streams.handles()
     }
 
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn flags(&self) -> &Arc<Flags> {
+        &self.flags
+    }
+
     /// Number of streams that are leased, or held by the manager, now.
     #[must_use]
     pub fn live(&self) -> usize {
@@ -287,6 +304,13 @@ impl StreamManager {
     #[must_use]
     pub fn stats(&self) -> RecycleStats {
         self.streams.stats()
+    }
+
+    /// How the ends of waits for tickets were found out so far, of waits that the program left to
+    /// this crate ([`Ticket`] as a future, [`Ticket::on_done`]).
+    #[must_use]
+    pub fn completion_stats(&self) -> CompletionStats {
+        self.flags.stats()
     }
 
     /// Whether streams can be had.

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use cupola_sys::driver::{CUstream, CUstream_flags};
 
 use super::StreamConfig;
+use super::flags::Flags;
 use crate::driver::{ContextCore, Kind};
 use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
@@ -31,6 +32,7 @@ pub(crate) struct RawStream {
     /// Made when memory is first freed here, or a kernel launched.
     timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
+    flags: Arc<Flags>,
     core: Arc<ContextCore>,
     /// Those that have leases of this stream in stock.
     holders: LeaseHolders,
@@ -52,16 +54,17 @@ impl RawStream {
     pub(super) fn create(
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
+        flags: &Arc<Flags>,
         config: StreamConfig,
         site: Site,
     ) -> Result<Self> {
-        let flags = if config.blocking {
+        let kind = if config.blocking {
             CUstream_flags::CU_STREAM_DEFAULT
         } else {
             CUstream_flags::CU_STREAM_NON_BLOCKING
         };
         core.enter_at(site)?;
-        let created = core.create_stream(flags, config.priority, site);
+        let created = core.create_stream(kind, config.priority, site);
         let raw = core.check_at(created, site)?;
         core.ledger().add(Kind::Stream, 1);
         Ok(Self {
@@ -73,6 +76,7 @@ impl RawStream {
             newest_code: AtomicU64::new(0),
             timeline: OnceLock::new(),
             events: Arc::clone(events),
+            flags: Arc::clone(flags),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
         })
@@ -82,6 +86,7 @@ impl RawStream {
     pub(super) fn borrowed(
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
+        flags: &Arc<Flags>,
         raw: CUstream,
     ) -> Self {
         Self {
@@ -93,6 +98,7 @@ impl RawStream {
             newest_code: AtomicU64::new(0),
             timeline: OnceLock::new(),
             events: Arc::clone(events),
+            flags: Arc::clone(flags),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
         }
@@ -131,8 +137,9 @@ impl RawStream {
         self.timeline.get_or_init(|| {
             // SAFETY: the stream is of this context; before it is destroyed `end` retires the
             // timeline, or drops it.
-            let timeline =
-                unsafe { Timeline::new(self.serial, self.raw, &self.events, &self.core) };
+            let timeline = unsafe {
+                Timeline::new(self.serial, self.raw, &self.events, &self.flags, &self.core)
+            };
             Arc::new(timeline)
         })
     }

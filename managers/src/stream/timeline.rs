@@ -11,19 +11,22 @@
 use std::collections::VecDeque;
 use std::ops::AddAssign;
 use std::sync::atomic::AtomicU64 as Counter;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, CUstream};
 
+use super::flags::Flags;
 use super::waiters::Waiters;
 use crate::driver::{ContextCore, RelaxedCapture, context_switches, is_capturing};
 use crate::error::{ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use hint::Hint;
 
+mod hint;
 mod on_done;
 
 pub(crate) use on_done::OnDone;
@@ -36,6 +39,8 @@ pub(crate) struct Timeline {
     open: AtomicU64,
     /// Every ticket up to this one is complete.
     done: AtomicU64,
+    /// Locked behind `closing`, and declared before it, which holds the context of the flag.
+    hint: StdMutex<Hint>,
     closing: Mutex<Closing>,
     waiters: Waiters,
     made: Made,
@@ -125,6 +130,7 @@ impl Closing {
 struct Recorder {
     raw: CUstream,
     events: Arc<EventPool>,
+    flags: Arc<Flags>,
     core: Arc<ContextCore>,
 }
 
@@ -199,6 +205,7 @@ impl Timeline {
         serial: u64,
         raw: CUstream,
         events: &Arc<EventPool>,
+        flags: &Arc<Flags>,
         core: &Arc<ContextCore>,
     ) -> Self {
         Self {
@@ -209,6 +216,7 @@ impl Timeline {
                 stream: Some(Recorder {
                     raw,
                     events: Arc::clone(events),
+                    flags: Arc::clone(flags),
                     core: Arc::clone(core),
                 }),
                 covered: 0,
@@ -216,6 +224,7 @@ impl Timeline {
                 room: ROOM,
             }),
             waiters: Waiters::default(),
+            hint: StdMutex::default(),
             made: Made::default(),
         }
     }
@@ -466,6 +475,7 @@ impl Timeline {
         let Some(stream) = closing.stream.take() else {
             return;
         };
+        self.drop_flag();
         // No memory is freed on the stream any more, and memory that was, and only gets its ticket
         // from now on, is covered as well.
         if closed == Ok(Closed::Covered) && !mutant!("timeline_forgets_what_is_stamped_late") {

@@ -1,4 +1,5 @@
 //! Streams: their manager, and their timelines.
 
+mod flags;
 mod manager;
 mod timeline;

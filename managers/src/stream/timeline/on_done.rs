@@ -1,6 +1,7 @@
 //! *Tell me when*: callers that a timeline tells when a ticket completes.
 
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use super::{Closed, Timeline};
 use crate::driver::{ContextCore, Watched};
@@ -46,7 +47,9 @@ impl Timeline {
         // First the waiter is in the list, then the clock is looked at; a thread that completes
         // tickets sets the clock and looks at the list after. So one of the two finds the other.
         let is_new = self.waiters.add(&waiter);
+        let mut is_told = false;
         if self.is_done(ticket) && !mutant!("timeline_waiter_looks_first") {
+            is_told = true;
             waiter.tell(Ok(()));
         } else if !mutant!("timeline_waiter_hears_of_no_loss") {
             core.watch(waiter);
@@ -64,6 +67,8 @@ impl Timeline {
             self.waiters.abandon(Error::Full {
                 kind: "thread that waits for tickets",
             });
+        } else if !is_told {
+            self.raise_flag();
         }
         subscription
     }
@@ -76,7 +81,11 @@ impl Timeline {
 }
 
 impl Watched for Timeline {
-    fn advance(&self) -> bool {
+    fn advance(&self, now: Instant) -> bool {
+        if self.is_early(now) {
+            return true;
+        }
+        self.note_question(now);
         let Some((ticket, core)) = self.waiters.newest() else {
             return false;
         };
