@@ -124,5 +124,6 @@ pub use runtime::RuntimeContext;
 pub use shutdown_report::{LeasedObject, ShutdownReport};
 pub use stats::{ManagerStats, RecycleStats, State};
 pub use stream::{
-    CompletionStats, Stream, StreamConfig, StreamPurpose, StreamsConfig, Ticket, TicketWatch,
+    Completion, CompletionStats, Stream, StreamConfig, StreamPurpose, StreamsConfig, Ticket,
+    TicketWatch,
 };

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::future::Future;
+use std::future::{Future, IntoFuture};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -383,4 +383,96 @@ fn an_item_that_arrives_sets_the_clocks_of_all_stages() {
         )
         .unwrap();
     assert_eq!(tickets.lock().unwrap().len(), 9);
+}
+
+/// Asks a future once, without a task to wake.
+fn ask<F: Future<Output = Result<()>> + Unpin>(future: &mut F) -> Poll<Result<()>> {
+    Pin::new(future).poll(&mut Task::from_waker(Waker::noop()))
+}
+
+// Without it the await of an event would wait for all that is on its stream, which may wait for the
+// program.
+#[test]
+fn an_event_is_awaited_and_not_what_comes_behind_it() {
+    let (_table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let event = context.events().create(Default::default()).unwrap();
+    let before = hold(&stream);
+    ops::record(&event, &stream).unwrap();
+    let behind = hold(&stream);
+    let mut futures = [(&event).into_future(), (&event).into_future()];
+    let mut all = (&stream).into_future();
+    assert!(futures.iter_mut().all(|future| ask(future).is_pending()));
+    assert!(ask(&mut all).is_pending());
+    drop(before);
+    for future in futures {
+        assert_eq!(block_on(future), Ok(()));
+    }
+    assert_eq!(ops::query(&stream), Ok(false));
+    assert!(ask(&mut all).is_pending());
+    drop(behind);
+    assert_eq!(block_on(all), Ok(()));
+    assert_eq!(ops::query(&stream), Ok(true));
+    // What is known needs no thread.
+    assert_eq!(ask(&mut (&event).into_future()), Poll::Ready(Ok(())));
+    let fresh = context.events().create(Default::default()).unwrap();
+    assert_eq!(ask(&mut (&fresh).into_future()), Poll::Ready(Ok(())));
+}
+
+// Without it the future of a stream would wait for work that came after it, which may wait for the
+// program.
+#[test]
+fn a_stream_is_awaited_as_it_is_then() {
+    let (_table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    for _ in 0..3 {
+        let before = hold(&stream);
+        let mut future = (&stream).into_future();
+        let behind = hold(&stream);
+        assert!(ask(&mut future).is_pending());
+        let later = (&stream).into_future();
+        drop(before);
+        assert_eq!(block_on(future), Ok(()));
+        assert_eq!(ops::query(&stream), Ok(false));
+        drop(behind);
+        assert_eq!(block_on(later), Ok(()));
+    }
+}
+
+// Without it the future of an event of a lost context would wait for ever; or one question that
+// fails would end it, or all that do never.
+#[test]
+fn the_future_of_an_event_is_told_of_errors() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let event = context.events().create(Default::default()).unwrap();
+    let held = hold(&stream);
+    ops::record(&event, &stream).unwrap();
+    let mut future = (&event).into_future();
+    assert!(ask(&mut future).is_pending());
+    table.fail(id::cuEventQuery, 1, UNKNOWN);
+    thread::sleep(SOON);
+    assert!(ask(&mut future).is_pending(), "one question failed");
+    table.fail_from(id::cuEventQuery, 1, UNKNOWN);
+    let told = block_on(&mut future).unwrap_err();
+    assert_eq!(told.status(), Some(UNKNOWN));
+    assert_eq!(context.poison(), None);
+    table.reset();
+    // One that is dropped is told nothing.
+    let task = Arc::new(Count::default());
+    let waker = Waker::from(Arc::clone(&task));
+    let mut dropped = (&event).into_future();
+    let asked = Pin::new(&mut dropped).poll(&mut Task::from_waker(&waker));
+    assert_eq!(asked, Poll::Pending);
+    drop(dropped);
+    let mut futures = [(&event).into_future(), (&stream).into_future()];
+    assert!(futures.iter_mut().all(|future| ask(future).is_pending()));
+    table.fail_from(id::cuEventQuery, 1, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    let told = futures.map(block_on);
+    let lost = context.poison().unwrap();
+    assert_eq!(told, [Err(lost.clone()), Err(lost.clone())]);
+    assert_eq!(task.0.load(Ordering::SeqCst), 0);
+    let late = [(&event).into_future(), (&stream).into_future()];
+    assert_eq!(late.map(block_on), [Err(lost.clone()), Err(lost)]);
+    drop(held);
 }

@@ -28,6 +28,7 @@ mod ledger;
 mod ownership;
 mod reactor;
 mod shared;
+mod spin_budget;
 
 pub(crate) use self::core::ContextCore;
 pub(crate) use capture_mode::{RelaxedCapture, is_capturing};
@@ -42,3 +43,4 @@ pub(crate) use ledger::{Holds, Kind, Ledger};
 pub use ownership::ContextKind;
 pub(crate) use ownership::{Ownership, forgive_shutdown};
 pub(crate) use reactor::Watched;
+pub(crate) use spin_budget::SpinBudget;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use super::SpinBudget;
 use crate::sync;
 
 /// What the thread looks after.
@@ -36,6 +37,7 @@ fn nap(age: Duration) -> Option<Duration> {
 #[derive(Default)]
 pub(crate) struct Reactor {
     inner: Arc<Inner>,
+    event_waits: SpinBudget,
 }
 
 #[derive(Default)]
@@ -83,6 +85,11 @@ impl Reactor {
     pub(crate) fn hurry(&self) {
         sync::lock(&self.inner.new).newest = Some(Instant::now());
         self.inner.unpark();
+    }
+
+    /// For futures of events of the device.
+    pub(crate) fn event_waits(&self) -> &SpinBudget {
+        &self.event_waits
     }
 
     #[cfg(all(test, not(loom)))]

@@ -5,10 +5,12 @@
 //! lease has ended waits for its next life, under a new handle. Streams are told apart by the
 //! handle, never by the driver's pointer, which comes again with another stream.
 
+mod completion;
 mod config;
 pub(crate) mod fence;
 pub(crate) mod flags;
 mod mark;
+mod outcome;
 mod pool;
 mod raw;
 mod stock;
@@ -25,6 +27,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cupola_core::tag;
 use cupola_sys::driver::CUstream;
 
+pub use completion::Completion;
 use config::{Classes, UNCLASSED};
 pub use config::{StreamConfig, StreamPurpose, StreamsConfig};
 pub use flags::CompletionStats;

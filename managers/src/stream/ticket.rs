@@ -1,17 +1,17 @@
 //! `Ticket`: the work that was on a stream at a time, to ask for, to wait for and to await.
 
 use std::fmt;
-use std::mem;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
 
 use super::Stream;
 use super::fence::Fence;
+use super::outcome::Outcome;
 use super::timeline::{Cover, OnDone, Timeline};
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
-use crate::sync;
 
 /// The work that was on a stream when this was taken, see [`Stream::ticket`]. A future that is
 /// ready when that work has completed.
@@ -32,13 +32,8 @@ pub struct Ticket {
 
 /// A future that was polled. The subscription ends with it.
 struct Waiting {
-    state: Arc<Mutex<State>>,
+    outcome: Outcome,
     _subscription: OnDone,
-}
-
-enum State {
-    Pending(Waker),
-    Told(Result<()>),
 }
 
 /// A subscription to the completion of a [`Ticket`], see [`Ticket::on_done`]. Ends when it is
@@ -199,6 +194,15 @@ impl Ticket {
     }
 }
 
+impl Ticket {
+    /// Asks for some microseconds, if such waits have been short.
+    fn spin(&self) -> bool {
+        let site = self.core.site();
+        let asks = |fence: &Fence| self.timeline.spins().spin(|| fence.query(site));
+        self.core.not_forked().is_ok() && self.fence.as_ref().is_none_or(asks)
+    }
+}
+
 impl Future for Ticket {
     type Output = Result<()>;
 
@@ -207,37 +211,27 @@ impl Future for Ticket {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         let this = self.get_mut();
         if this.waiting.is_none() {
-            if this.timeline.is_done(this.number) {
+            if this.timeline.is_done(this.number) || this.spin() {
                 return Poll::Ready(Ok(()));
             }
-            let state = Arc::new(Mutex::new(State::Pending(context.waker().clone())));
-            let told = Arc::clone(&state);
-            let subscription = this
-                .timeline
-                .on_done(&this.core, this.number, move |result| {
-                    let before = mem::replace(&mut *sync::lock(&told), State::Told(result));
-                    if let State::Pending(waker) = before {
-                        waker.wake();
-                    }
-                });
+            let (timeline, begin) = (Arc::clone(&this.timeline), Instant::now());
+            let outcome = Outcome::new(context);
+            let told = outcome.clone();
+            let told = move |result: Result<()>| {
+                if result.is_ok() {
+                    timeline.spins().note(begin.elapsed());
+                }
+                told.tell(result);
+            };
+            let subscription = this.timeline.on_done(&this.core, this.number, told);
             this.waiting = Some(Waiting {
-                state,
+                outcome,
                 _subscription: subscription,
             });
         }
-        let Some(waiting) = &this.waiting else {
-            return Poll::Pending;
-        };
-        // Cloned and dropped without the lock: a waker is code of the program's.
-        let mut waker = context.waker().clone();
-        let mut state = sync::lock(&waiting.state);
-        match &mut *state {
-            State::Told(result) => Poll::Ready(result.clone()),
-            State::Pending(last) => {
-                mem::swap(last, &mut waker);
-                drop(state);
-                Poll::Pending
-            }
+        match &this.waiting {
+            Some(waiting) => waiting.outcome.poll(context),
+            None => Poll::Pending,
         }
     }
 }

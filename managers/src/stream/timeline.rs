@@ -19,7 +19,7 @@ use cupola_sys::driver::{CUresult, CUstream};
 
 use super::flags::Flags;
 use super::waiters::Waiters;
-use crate::driver::{ContextCore, RelaxedCapture, context_switches, is_capturing};
+use crate::driver::{ContextCore, RelaxedCapture, SpinBudget, context_switches, is_capturing};
 use crate::error::{ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
 use crate::sync::deferred::DeferCallbacks;
@@ -43,6 +43,8 @@ pub(crate) struct Timeline {
     hint: StdMutex<Hint>,
     closing: Mutex<Closing>,
     waiters: Waiters,
+    /// For futures of its tickets.
+    spins: SpinBudget,
     made: Made,
 }
 
@@ -224,9 +226,15 @@ impl Timeline {
                 room: ROOM,
             }),
             waiters: Waiters::default(),
+            spins: SpinBudget::default(),
             hint: StdMutex::default(),
             made: Made::default(),
         }
+    }
+
+    /// For futures of its tickets.
+    pub(super) fn spins(&self) -> &SpinBudget {
+        &self.spins
     }
 
     /// The stream's.

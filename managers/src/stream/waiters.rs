@@ -42,6 +42,11 @@ impl Waiter {
         }
     }
 
+    /// Whether the caller has neither been told nor given up.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.told.is_there()
+    }
+
     /// The caller does not wait any more. A call that runs just then is not waited for.
     pub(super) fn cancel(&self) {
         // In a fork another thread may have left the lock taken, and no thread tells anything.
@@ -74,7 +79,7 @@ struct List {
 
 /// So often the reactor tries again before it reports an error that the context is not
 /// lost to.
-const ATTEMPTS: u32 = 3;
+pub(super) const ATTEMPTS: u32 = 3;
 
 impl Waiters {
     fn lock(&self) -> MutexGuard<'_, List> {
@@ -124,7 +129,7 @@ impl Waiters {
         let mut list = self.lock();
         let mut newest: Option<Arc<Waiter>> = None;
         lists::retain(&mut list.waiters, |waiter| {
-            let Some(waiter) = waiter.upgrade().filter(|waiter| waiter.told.is_there()) else {
+            let Some(waiter) = waiter.upgrade().filter(|waiter| waiter.is_waiting()) else {
                 return false;
             };
             if newest

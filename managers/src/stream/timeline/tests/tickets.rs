@@ -57,6 +57,9 @@ impl Bench {
         self.base.faults.reset();
         let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
         self.base.faults.fail_from(id::cuStreamIsCapturing, 1, code);
+        // A future asks its event.
+        let code = CUresult::CUDA_ERROR_CAPTURED_EVENT;
+        self.base.faults.fail_from(id::cuEventQuery, 1, code);
         ticket
     }
 
