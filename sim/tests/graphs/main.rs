@@ -10,3 +10,4 @@ mod launch;
 mod nodes;
 mod objects;
 mod raw;
+mod update;

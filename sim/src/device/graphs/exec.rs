@@ -29,7 +29,7 @@ pub(super) struct Lane {
 pub(in crate::device) struct State {
     pub(super) steps: Vec<Step>,
     /// The step of each node.
-    index: HashMap<u64, usize>,
+    pub(super) index: HashMap<u64, usize>,
     pub(super) lanes: Vec<Lane>,
     /// Where the last launch ended.
     pub(super) last: Option<Arc<Record>>,

@@ -13,6 +13,7 @@ mod node;
 mod picture;
 mod plan;
 mod registry;
+mod update;
 mod user_object;
 
 pub(super) use capture::{Capture, CaptureSlot, GLOBAL, RELAXED};
@@ -23,4 +24,5 @@ pub(super) use node::{CopyNode, FillNode, HostNode, KernelNode, NodeKind, Values
 pub(super) use picture::picture;
 pub(super) use plan::BadGraph;
 pub(super) use registry::Graphs;
+pub(super) use update::Unlike;
 pub(super) use user_object::UserObject;

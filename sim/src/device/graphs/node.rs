@@ -1,10 +1,12 @@
 //! What a node of a graph does.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::Arc;
 
 use cupola_sys::driver::{
-    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphNodeType, CUhostFn, CUstreamBatchMemOpParams,
+    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphNodeType, CUhostFn, CUlaunchAttributeValue,
+    CUstreamBatchMemOpParams,
 };
 
 use crate::device::api::Plan;
@@ -66,6 +68,8 @@ pub(in crate::device) struct KernelNode {
     /// Where the parameters are, for a program that has asked; they stay as long as the node has
     /// these parameters.
     told: Vec<*mut c_void>,
+    /// Attributes that change nothing here, by number: the program may ask for them.
+    pub(in crate::device) hints: BTreeMap<u32, CUlaunchAttributeValue>,
 }
 
 // SAFETY: the pointers point into the node's own parameters, and are given to the program alone.
@@ -73,14 +77,20 @@ unsafe impl Send for KernelNode {}
 
 impl Clone for KernelNode {
     fn clone(&self) -> Self {
-        Self::new(self.launch.clone())
+        Self {
+            hints: self.hints.clone(),
+            ..Self::new(self.launch.clone())
+        }
     }
 }
 
 impl KernelNode {
     pub(in crate::device) fn new(launch: Launch) -> Self {
-        let told = Vec::new();
-        Self { launch, told }
+        Self {
+            launch,
+            told: Vec::new(),
+            hints: BTreeMap::new(),
+        }
     }
 
     /// One pointer for each parameter.

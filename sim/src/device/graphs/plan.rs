@@ -19,7 +19,9 @@ pub(in crate::device) struct Step {
     pub(in crate::device) node: u64,
     pub(in crate::device) kind: NodeKind,
     /// The blocks of allocators when it was captured, if there were any.
-    pub(super) blocks: Option<Arc<Map>>,
+    pub(in crate::device) blocks: Option<Arc<Map>>,
+    /// How many of the next steps are of its child graph.
+    pub(super) inner: usize,
     /// Steps that come first, which are earlier ones.
     pub(in crate::device) before: Vec<usize>,
     /// By number: 0 is the stream of the launch, if that is of the right context.
@@ -44,6 +46,14 @@ pub(super) fn plan(graph: &Graph) -> Result<(Vec<Step>, Vec<Option<u64>>), BadGr
     Ok((steps, lanes))
 }
 
+/// The steps of a graph alone, as they come after the `first` steps of another plan.
+pub(super) fn steps(graph: &Graph, first: Vec<Step>) -> Result<Vec<Step>, BadGraph> {
+    let mut steps = first;
+    let before: Vec<_> = steps.len().checked_sub(1).into_iter().collect();
+    flatten(graph, &before, &mut steps)?;
+    Ok(steps)
+}
+
 /// Adds the steps of a graph that come after some others; gives those that nothing comes after.
 fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<usize>, BadGraph> {
     let dag = lock(&graph.dag);
@@ -65,6 +75,7 @@ fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<
             node,
             kind,
             blocks: None,
+            inner: 0,
             before,
             lane: 0,
             waits: Vec::new(),
@@ -79,6 +90,7 @@ fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<
         if let NodeKind::Child(child) = &node.kind {
             let begin = end;
             let before = flatten(child, &[begin], steps)?;
+            steps[begin].inner = steps.len() - begin - 1;
             // An empty child ends where it begins.
             if before != [begin] {
                 end = steps.len();
@@ -171,6 +183,7 @@ mod tests {
             node: 1,
             kind: NodeKind::Empty,
             blocks: None,
+            inner: 0,
             before: before.to_vec(),
             lane: 0,
             waits: Vec::new(),

@@ -104,13 +104,19 @@ fn params_v1(call: &Call<'_>, node: CUgraphNode, place: Out<CUDA_KERNEL_NODE_PAR
     })
 }
 
+/// Gives a node the attributes of another.
+pub(super) fn keep_attributes(from: &KernelNode, to: &mut KernelNode) {
+    to.launch.cooperative = from.launch.cooperative;
+    to.launch.priority = from.launch.priority;
+    to.hints.clone_from(&from.hints);
+}
+
 /// Takes a new launch over; attributes stay.
 pub(super) fn replace(kind: &mut NodeKind, wanted: NodeKind) -> Reply {
     let (NodeKind::Kernel(node), NodeKind::Kernel(mut wanted)) = (kind, wanted) else {
         return Err(INVALID);
     };
-    wanted.launch.cooperative = node.launch.cooperative;
-    wanted.launch.priority = node.launch.priority;
+    keep_attributes(node, &mut wanted);
     *node = wanted;
     Ok(())
 }

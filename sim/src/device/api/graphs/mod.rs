@@ -1,11 +1,12 @@
 //! Graphs: what they are made of, and what is made of them.
 
+pub(super) mod attributes;
 pub(super) mod child;
 pub(super) mod copy;
 pub(super) mod edges;
-pub(super) mod enabled;
 pub(super) mod event;
-pub(super) mod exec;
+pub(super) mod executables;
+pub(super) mod generic;
 pub(super) mod graph;
 pub(super) mod host;
 pub(super) mod kernel;

@@ -4,3 +4,4 @@ pub(super) mod function;
 pub(super) mod kernel;
 pub(super) mod launch;
 pub(super) mod occupancy;
+pub(super) mod shape;
