@@ -11,6 +11,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use super::SpinBudget;
+use crate::lists;
 use crate::sync;
 
 /// What the thread looks after.
@@ -134,7 +135,7 @@ impl Inner {
             newest = new.newest.take().unwrap_or(newest);
             drop(new);
             let now = Instant::now();
-            watched.retain(|watched: &Weak<dyn Watched>| {
+            lists::retain(&mut watched, |watched: &Weak<dyn Watched>| {
                 watched
                     .upgrade()
                     .is_some_and(|watched| watched.advance(now))

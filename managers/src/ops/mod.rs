@@ -21,6 +21,7 @@ mod health;
 mod host;
 mod launch;
 mod order;
+mod owned;
 mod set;
 mod transfer;
 
@@ -31,6 +32,7 @@ pub use health::{StreamHealth, health};
 pub use host::host_function;
 pub use launch::{LaunchConfig, launch, launch_raw};
 pub use order::{elapsed, order, query, query_event, record, synchronize, synchronize_event, wait};
+pub use owned::{Transfer, download, upload};
 pub use set::{fill, set_bytes, zero};
 
 pub(crate) use copy::{download_raw, upload_raw};

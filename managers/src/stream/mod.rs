@@ -9,6 +9,7 @@ mod completion;
 mod config;
 pub(crate) mod fence;
 pub(crate) mod flags;
+mod kept;
 mod mark;
 mod outcome;
 mod pool;

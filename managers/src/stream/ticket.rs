@@ -195,6 +195,10 @@ impl Ticket {
 }
 
 impl Ticket {
+    pub(super) fn core(&self) -> &Arc<ContextCore> {
+        &self.core
+    }
+
     /// Asks for some microseconds, if such waits have been short.
     fn spin(&self) -> bool {
         let site = self.core.site();

@@ -8,6 +8,7 @@ mod common;
 mod copies;
 mod host_functions;
 mod modules;
+mod transfers;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};

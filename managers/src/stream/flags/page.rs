@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use cupola_sys::driver::{CUstream, Driver, DriverError};
 
 use super::free_bits::FreeBits;
+use crate::lists;
 use crate::sync::{self, AtomicU32, Ordering};
 
 use super::words::Words;
@@ -48,7 +49,7 @@ impl Page {
     /// Frees the words whose last value has come.
     fn reclaim(&self) {
         let mut awaited = sync::lock(&self.awaited);
-        awaited.retain(|&(place, put)| {
+        lists::retain(&mut awaited, |&(place, put)| {
             let has_come = self.has_reached(place, put);
             if has_come {
                 self.free.free(place);
