@@ -1,9 +1,14 @@
 //! The end of a [`ContextCore`]: an execution manager gives a context up.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use cupola_sys::driver::DriverError;
 
 use super::ContextCore;
+use super::RelaxedCapture;
 use super::current_guard;
+use super::graveyard::Grave;
 use super::intern;
 use super::ledger::Kind;
 use super::ownership::forgive_shutdown;
@@ -63,11 +68,64 @@ impl ContextCore {
                 result = ended;
             }
         }
-        self.note_end_of_graves(graves, result);
+        if result.is_err() {
+            self.ledger.add(Kind::Abandoned, graves);
+        }
         if leaves_late {
             intern::leave(&self.shared, &self.member, &mut self.ownership);
         }
         result
+    }
+}
+
+impl ContextCore {
+    /// Keeps memory until the context ends. Of a context that this crate has not created, memory of
+    /// which it will never be known that it is idle is left to the driver at once.
+    pub(crate) fn bury(&self, grave: Grave) {
+        if grave.is_idle().is_none() && !self.ownership.ends_the_context() {
+            self.ledger.add(Kind::Abandoned, 1);
+            return;
+        }
+        self.ledger.add(Kind::Buried, 1);
+        self.graveyard.push(grave);
+    }
+
+    /// The context is about to end: gives back the memory that the device leaves alone. Returns how
+    /// many pieces are left that end with the context.
+    fn exhume(&mut self, site: Site) -> u64 {
+        let mut left = 0;
+        for grave in self.graveyard.take() {
+            self.ledger.remove(Kind::Buried, 1);
+            left += u64::from(!self.is_given_back(&grave, site));
+        }
+        if !self.ownership.ends_the_context() {
+            self.ledger.add(Kind::Abandoned, left);
+            return 0;
+        }
+        left
+    }
+
+    fn is_given_back(&self, grave: &Grave, site: Site) -> bool {
+        self.is_left_alone(grave, site)
+            && self.give_back(site, |driver| {
+                let _relaxed = RelaxedCapture::uncounted(driver);
+                // SAFETY: neither the device nor any code touches the memory, which was allocated so.
+                unsafe { driver.cuMemFreeHost(grave.memory()) }
+            }) == Ok(())
+    }
+
+    /// Waits until the device leaves the memory alone: by looks for a moment, because what is left to
+    /// come is one write, then for the whole context.
+    fn is_left_alone(&self, grave: &Grave, site: Site) -> bool {
+        let end = Instant::now() + Duration::from_millis(1);
+        loop {
+            match grave.is_idle() {
+                Some(true) => return true,
+                Some(false) if Instant::now() < end => thread::yield_now(),
+                Some(false) => return self.synchronize(site).is_ok(),
+                None => return false,
+            }
+        }
     }
 }
 

@@ -6,17 +6,24 @@
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use cupola_sys::driver::DriverError;
-
-use super::{ContextCore, Kind, RelaxedCapture};
-use crate::error::Site;
+use crate::sync;
 
 /// The memory of one context.
 #[derive(Default)]
 pub(super) struct Graveyard(Mutex<Vec<Grave>>);
+
+impl Graveyard {
+    pub(super) fn push(&self, grave: Grave) {
+        sync::lock(&self.0).push(grave);
+    }
+
+    /// All that there is.
+    pub(super) fn take(&mut self) -> Vec<Grave> {
+        let graves = self.0.get_mut();
+        std::mem::take(graves.unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 /// Memory that no code touches any more, but perhaps the device.
 pub(crate) struct Grave {
@@ -39,68 +46,13 @@ impl Grave {
         Self { memory, is_idle }
     }
 
-    /// Waits until the device leaves the memory alone: by looks for a moment, because what is left to
-    /// come is one write, then for the whole context.
-    fn settle(&self, core: &ContextCore, site: Site) -> bool {
-        let Some(is_idle) = &self.is_idle else {
-            return false;
-        };
-        let end = Instant::now() + Duration::from_millis(1);
-        while !is_idle() {
-            if Instant::now() > end {
-                return core.synchronize(site).is_ok();
-            }
-            thread::yield_now();
-        }
-        true
+    /// Whether the device has left the memory alone; `None` when that is never known.
+    pub(super) fn is_idle(&self) -> Option<bool> {
+        self.is_idle.as_ref().map(|is_idle| is_idle())
     }
 
-    fn give_back(self, core: &ContextCore, site: Site) -> bool {
-        self.settle(core, site)
-            && core.give_back(site, |driver| {
-                let _relaxed = RelaxedCapture::uncounted(driver);
-                // SAFETY: allocated so by `new`; neither the device nor any code touches it.
-                unsafe { driver.cuMemFreeHost(self.memory) }
-            }) == Ok(())
-    }
-}
-
-impl ContextCore {
-    /// Keeps memory until the context ends. Of a context that this crate has not created, memory of
-    /// which it will never be known that it is idle is left to the driver at once.
-    pub(crate) fn bury(&self, grave: Grave) {
-        if grave.is_idle.is_none() && !self.ownership.ends_the_context() {
-            self.ledger.add(Kind::Abandoned, 1);
-            return;
-        }
-        self.ledger.add(Kind::Buried, 1);
-        let mut graves = (self.graveyard.0.lock()).unwrap_or_else(PoisonError::into_inner);
-        graves.push(grave);
-    }
-
-    /// The context is about to end: gives back the memory that the device leaves alone. Returns how
-    /// many pieces are left that end with the context.
-    pub(super) fn exhume(&mut self, site: Site) -> u64 {
-        let graves = self.graveyard.0.get_mut();
-        let graves = std::mem::take(graves.unwrap_or_else(PoisonError::into_inner));
-        let ends_with_it = self.ownership.ends_the_context();
-        let mut left = 0;
-        for grave in graves {
-            self.ledger.remove(Kind::Buried, 1);
-            left += u64::from(!grave.give_back(self, site));
-        }
-        if !ends_with_it {
-            self.ledger.add(Kind::Abandoned, left);
-            return 0;
-        }
-        left
-    }
-
-    /// The context has ended, or was to, with so many pieces.
-    pub(super) fn note_end_of_graves(&self, left: u64, ended: Result<(), DriverError>) {
-        if ended.is_err() {
-            self.ledger.add(Kind::Abandoned, left);
-        }
+    pub(super) fn memory(&self) -> *mut c_void {
+        self.memory
     }
 }
 
