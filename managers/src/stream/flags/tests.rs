@@ -108,7 +108,7 @@ fn while_no_flag_has_come_the_driver_is_asked_seldom() {
     let asked = bench.faults.count(id::cuEventQuery) - before;
     // Ten at most in the first millisecond, one for each tenth of the wait up to 20 ms.
     let most = 45 + begin.elapsed().as_millis() as u64 / 2;
-    assert!(u64::from(asked) <= most, "{asked} of {most}");
+    assert!(asked <= most, "{asked} of {most}");
     assert!(results.try_recv().is_err());
     drop(held);
     assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
