@@ -3,9 +3,11 @@
 
 use cupola_kernels::Kernels;
 use cupola_managers::event::EventConfig;
+use cupola_managers::managed::{ManagedConfig, ManagedContext};
 use cupola_managers::ops::{self, LaunchConfig};
-use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::pipeline::{Pipeline, PipelineConfig, Step};
 use cupola_managers::pool::PoolConfig;
+use cupola_managers::stream::{StreamPool, StreamPoolConfig};
 use cupola_managers::{
     Buffer, Context, Device, DeviceInfo, Error, GreenConfig, MemoryPool, Stream,
 };
@@ -81,7 +83,7 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
     context.events().release(start.handle())?;
     drop(start);
 
-    let config = PipelineConfig::new(64, 64).depth(2).measured();
+    let config = PipelineConfig::new(64, 64).depth(2).split(1, 2).measured();
     let mut pipeline = Pipeline::<u32, u32>::new(context, &pool, config)?;
     let (mut filled, mut seen) = (0, 0);
     pipeline.run::<Error>(
@@ -98,7 +100,32 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
         },
     )?;
     assert_eq!(seen, 4, "success, but not of every item");
+    drop(pipeline);
+    steps(context, &pool)?;
     pool.trim().map(drop)
+}
+
+/// Steps of a managed context, of which some are waited for later, and a lease of a pool of streams.
+fn steps(context: &Context, pool: &MemoryPool) -> Result<(), Error> {
+    let config = ManagedConfig::new(8, 8).asynchronous();
+    let kernel =
+        |step: Step<'_, u32, u32>| ops::copy(step.input, step.output, step.stream).map(|()| 8);
+    let mut managed = ManagedContext::new(context, pool, config, kernel)?;
+    let first = managed.step(&[1; 8])?;
+    managed.triple_buffered_step(&[2; 8])?;
+    let streams = StreamPool::new(context, StreamPoolConfig::new(1))?;
+    for _ in 0..2 {
+        ops::host_function(&*streams.lease()?, || {})?;
+    }
+    assert_eq!(first.wait()?[..], [1; 8]);
+    let mut rest = 0;
+    managed.drain(|telemetry| {
+        assert_eq!(telemetry[..], [2; 8]);
+        rest += 1;
+        Ok(())
+    })?;
+    assert_eq!(rest, 1, "success, but not of every step");
+    Ok(())
 }
 
 /// `y[i] = 2 * x[i] + y[i]`, with the words taken as floats.
