@@ -144,6 +144,10 @@ const CASES: &[Case] = &[
     )),
     case!(Nodes(1), |d, s| d.cuMemGetInfo_v2(&mut 0, &mut 0)),
     case!(Disturbs, |d, s| d.cuMemAllocAsync(&mut 0, 8, s.other)),
+    case!(Nodes(2), |d, s| d.cuMemAllocAsync(&mut 0, 8, s.stream)),
+    // The capture of memory that is no graph's goes on.
+    case!(Refused(INVALID), |d, s| d
+        .cuMemFreeAsync(s.memory, s.stream)),
     case!(Disturbs, |d, s| d.cuEventQuery(s.event)),
     case!(Disturbs, |d, s| d.cuEventSynchronize(s.event)),
     case!(Nodes(1), |d, s| d.cuEventRecord(s.event, s.other)),

@@ -81,6 +81,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         graphs::graph::TABLE,
         graphs::host::TABLE,
         graphs::kernel::TABLE,
+        graphs::memory::TABLE,
         graphs::picture::TABLE,
         graphs::executables::update::TABLE,
         graphs::user_object::TABLE,

@@ -67,6 +67,7 @@ impl Context {
             | Op::Record(_)
             | Op::Wait(_)
             | Op::Callback(..)
+            | Op::Alloc(_)
             | Op::Free(_)
             | Op::Release(_) => {
                 return Err(stream.capture.refuse());

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
+use crate::device::graphs::exec::Exec;
 use crate::device::graphs::node::NodeKind;
 use crate::device::graphs::user_object::{Held, UserObject};
 use crate::device::strict::{Map, Origin};
@@ -193,6 +194,8 @@ pub(in crate::device) struct Graph {
     pub(in crate::device) dag: Mutex<Dag>,
     /// What it keeps alive.
     pub(in crate::device) objects: Held,
+    /// What it was instantiated to, if it has memory: one at a time.
+    pub(in crate::device) exec: Mutex<Weak<Exec>>,
 }
 
 impl Graph {

@@ -9,6 +9,7 @@ use crate::device::calls::args::Reply;
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
 use crate::device::graphs::exec::{Exec, Lane, State};
+use crate::device::graphs::memory;
 use crate::device::graphs::node::NodeKind;
 use crate::device::graphs::plan::Step;
 use crate::device::machine::OwnedStream;
@@ -36,7 +37,13 @@ pub(in crate::device) fn launch(call: &Call<'_>, exec: &Exec, target: &OwnedStre
     let works = works.map(|step| prepare(call, exec, step, &target.0));
     let works: Vec<_> = works.collect::<Reply<_>>()?;
     let streams = lanes(call, exec, &mut state.lanes, target)?;
-    submit(state, works, &streams, target)?;
+    // Last of all that can be refused, because it settles accounts.
+    let memory = memory::plan(call, exec, &state.steps)?;
+    let mut works = works;
+    for (index, op) in memory.steps {
+        works[index] = Work::Ops(vec![op]);
+    }
+    submit(state, (memory.first, works), &streams, target)?;
     match exec.objects.is_empty() {
         true => Ok(()),
         false => target
@@ -57,7 +64,9 @@ fn prepare(call: &Call<'_>, exec: &Exec, step: &Step, launched: &Arc<Context>) -
         return Ok(Work::Nothing);
     }
     let op = match &step.kind {
-        NodeKind::Empty | NodeKind::Child(_) => return Ok(Work::Nothing),
+        NodeKind::Empty | NodeKind::Child(_) | NodeKind::Alloc(_) | NodeKind::Free(_) => {
+            return Ok(Work::Nothing);
+        }
         NodeKind::Kernel(node) => {
             // A function whose module is gone is none.
             call.machine.modules.function(node.launch.function.handle)?;
@@ -130,7 +139,7 @@ fn lanes(
 
 fn submit(
     state: &mut State,
-    works: Vec<Work>,
+    (first, works): (Vec<Op>, Vec<Work>),
     streams: &[OwnedStream],
     target: &OwnedStream,
 ) -> Reply {
@@ -143,6 +152,7 @@ fn submit(
     if let Some(last) = state.last.take() {
         put(target, Op::Wait(last))?;
     }
+    first.into_iter().try_for_each(|op| put(target, op))?;
     let is_own = |lane: usize| !Arc::ptr_eq(&streams[lane].1, &target.1);
     let mut begun = vec![false; streams.len()];
     let mut start = None;

@@ -9,6 +9,7 @@ mod capture;
 mod exec;
 mod graph;
 mod launch;
+mod memory;
 mod node;
 mod picture;
 mod plan;

@@ -11,7 +11,7 @@ use cupola_sys::driver::{
 
 use crate::device::api::Plan;
 use crate::device::graphs::graph::Graph;
-use crate::device::memory::Fill;
+use crate::device::memory::{Fill, Seat};
 use crate::device::operations::launch::Launch;
 use crate::device::operations::op::UserData;
 use crate::device::operations::value::Step;
@@ -31,6 +31,10 @@ pub(in crate::device) enum NodeKind {
     /// Waits for the latest record of an event, by handle.
     Wait(u64),
     Values(ValuesNode),
+    /// Allocates memory at these addresses.
+    Alloc(Arc<Seat>),
+    /// Frees the memory at an address.
+    Free(u64),
 }
 
 impl NodeKind {
@@ -46,7 +50,14 @@ impl NodeKind {
             Self::Record(_) => T::CU_GRAPH_NODE_TYPE_EVENT_RECORD,
             Self::Wait(_) => T::CU_GRAPH_NODE_TYPE_WAIT_EVENT,
             Self::Values(_) => T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+            Self::Alloc(_) => T::CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+            Self::Free(_) => T::CU_GRAPH_NODE_TYPE_MEM_FREE,
         }
+    }
+
+    /// Whether it allocates or frees memory.
+    pub(in crate::device) fn is_memory(&self) -> bool {
+        matches!(self, Self::Alloc(_) | Self::Free(_))
     }
 
     /// The context that it works in, if it must be in a certain one.
@@ -56,6 +67,8 @@ impl NodeKind {
             Self::Copy(copy) => Some(copy.context),
             Self::Fill(fill) => Some(fill.context),
             Self::Values(values) => Some(values.context),
+            Self::Alloc(seat) => Some(seat.context),
+            Self::Free(_) => None,
             Self::Host(_) | Self::Child(_) | Self::Empty | Self::Record(_) | Self::Wait(_) => None,
         }
     }

@@ -49,6 +49,8 @@ fn cluster(graph: &Graph, details: bool, text: &mut String) {
             NodeKind::Empty => "empty".into(),
             NodeKind::Record(_) => "event record".into(),
             NodeKind::Wait(_) => "event wait".into(),
+            NodeKind::Alloc(seat) => format!("{} bytes at 0x{:x}", seat.len, seat.address),
+            NodeKind::Free(address) => format!("free of 0x{address:x}"),
             NodeKind::Values(values) => format!("{} values", values.params.len()),
         };
         let _ = writeln!(

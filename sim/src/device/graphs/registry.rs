@@ -84,6 +84,7 @@ impl Graphs {
             captured: AtomicBool::new(false),
             dag: Default::default(),
             objects,
+            exec: Default::default(),
         });
         write(&self.graphs).insert(handle, Arc::clone(&graph));
         graph

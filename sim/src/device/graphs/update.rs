@@ -65,6 +65,9 @@ impl NodeKind {
                 };
                 one.context == two.context && kinds(&one.steps) == kinds(&two.steps)
             }
+            (one, two) if one.is_memory() && two.is_memory() => {
+                return Err(Why::CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED);
+            }
             (one, two) if one.type_of() == two.type_of() => true,
             _ => return Err(Why::CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED),
         };

@@ -20,7 +20,7 @@ use crate::device::graphs::Graphs;
 use crate::device::machine::config::{Exports, MachineBuilder};
 use crate::device::machine::device::{Device, Shared};
 use crate::device::machine::messages::Messages;
-use crate::device::memory::Space;
+use crate::device::memory::{Space, settle};
 use crate::device::modules::library::Libraries;
 use crate::device::modules::link::Links;
 use crate::device::modules::module::Modules;
@@ -306,7 +306,7 @@ impl Inner {
             if let Some(device) = self.devices.get(block.device)
                 && block.doom()
             {
-                device.account.give(block.pool, block.charge);
+                settle(device, block);
             }
         }
         drop((blocks, hosts));

@@ -45,8 +45,18 @@ pub(in crate::device) struct Pool {
     closing: bool,
 }
 
+/// What graphs' launches have, and what they had: it is kept for the next ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::device) struct GraphMemory {
+    pub(in crate::device) used: u64,
+    pub(in crate::device) used_high: u64,
+    pub(in crate::device) reserved: u64,
+    pub(in crate::device) reserved_high: u64,
+}
+
 #[derive(Debug, Default)]
 struct State {
+    graph: GraphMemory,
     /// Bytes outside of pools.
     plain: u64,
     pools: BTreeMap<u64, Pool>,
@@ -54,7 +64,9 @@ struct State {
 
 impl State {
     fn taken(&self) -> u64 {
-        self.plain + self.pools.values().map(|pool| pool.reserved).sum::<u64>()
+        self.plain
+            + self.graph.reserved
+            + self.pools.values().map(|pool| pool.reserved).sum::<u64>()
     }
 }
 
@@ -104,6 +116,36 @@ impl Account {
                 state.pools.remove(&handle);
             }
         }
+    }
+
+    /// Charges an allocation of a graph's launch.
+    pub(in crate::device) fn take_graph(&self, bytes: u64) -> Reply {
+        let mut state = lock(&self.state);
+        let used = state.graph.used.checked_add(bytes);
+        let used = used.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+        let missing = used.saturating_sub(state.graph.reserved);
+        if self.room(&mut state, None, missing) < missing {
+            return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+        }
+        let graph = &mut state.graph;
+        graph.used = used;
+        graph.used_high = graph.used_high.max(used);
+        graph.reserved += missing;
+        graph.reserved_high = graph.reserved_high.max(graph.reserved);
+        Ok(())
+    }
+
+    /// Ends the charge of an allocation of a graph's launch; the bytes stay reserved.
+    pub(in crate::device) fn give_graph(&self, bytes: u64) {
+        self.change_graph(|graph| graph.used = graph.used.saturating_sub(bytes));
+    }
+
+    pub(in crate::device) fn graph(&self) -> GraphMemory {
+        lock(&self.state).graph
+    }
+
+    pub(in crate::device) fn change_graph(&self, change: impl FnOnce(&mut GraphMemory)) {
+        change(&mut lock(&self.state).graph);
     }
 
     /// Charges an allocation from a pool; says who may access it.

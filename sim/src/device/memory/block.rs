@@ -11,7 +11,7 @@ use crate::device::memory::backing::Backing;
 use crate::device::memory::ipc::{self, Name, Opened};
 use crate::device::memory::pages::{Pages, SUPPORTED};
 use crate::device::memory::shadow::Shadow;
-use crate::device::memory::space::Owner;
+use crate::device::memory::space::{Owner, Seat};
 use crate::device::strict::Origin;
 
 /// An allocation in device memory.
@@ -39,6 +39,8 @@ pub(in crate::device) struct Block {
     /// Where it came from, if it is memory of another process. No account is charged for
     /// it, and only a close takes it away.
     pub(in crate::device) opened: Option<Opened>,
+    /// Where it is, if it is a graph's.
+    pub(in crate::device) seat: Option<Arc<Seat>>,
     /// Unique in the machine.
     pub(in crate::device) id: u64,
     /// Belongs to a module: a program cannot free it.
@@ -92,6 +94,7 @@ impl Block {
             access: None,
             managed: None,
             opened: None,
+            seat: None,
             id: 0,
             module: false,
             constant: false,
@@ -119,6 +122,7 @@ impl Block {
     /// Whether other processes may have it: plain memory of this process.
     pub(in crate::device) fn can_export(&self) -> bool {
         let plain = self.pool.is_none() && self.managed.is_none() && self.opened.is_none();
+        let plain = plain && self.seat.is_none();
         SUPPORTED && plain && !self.module && !self.is_doomed()
     }
 

@@ -28,7 +28,7 @@ use crate::device::calls::args::Reply;
 use crate::device::contexts::context::Context;
 use crate::device::machine::Device;
 
-pub(super) use access::{Access, AccessRequest, Accessor, Peers};
+pub(super) use access::{Access, AccessRequest, Accessor, Peers, PoolAccess};
 pub(super) use account::{Account, Pool, PoolLimits};
 pub(super) use advice::{Advice, Location};
 pub(super) use block::{Block, HostRange};
@@ -39,7 +39,7 @@ pub(super) use mapped::{Freed, PAGE, Unmapped};
 pub(super) use pages::{Pages, SUPPORTED as VMM};
 pub(super) use rows::Rows;
 pub(super) use shadow::Shadow;
-pub(super) use space::{GRANULE, Owner, Place, Space};
+pub(super) use space::{GRANULE, Owner, Place, Seat, Space};
 pub(super) use transfer::{End, Pointer, Side, Transfer};
 
 /// Bytes of address space, and of memory outside of pools, that an allocation takes.
@@ -143,6 +143,14 @@ pub(super) fn allocate_pooled(
     keep_if_open(context, device, block)
 }
 
+/// Ends the charge of a block that a call has claimed.
+pub(super) fn settle(device: &Device, block: &Block) {
+    match block.seat {
+        Some(_) => device.account.give_graph(block.charge),
+        None => device.account.give(block.pool, block.charge),
+    }
+}
+
 /// Takes a new block back if its context was destroyed in the meantime: the context took
 /// along only what was there before.
 fn keep_if_open(context: &Context, device: &Device, block: Arc<Block>) -> Reply<Arc<Block>> {
@@ -151,7 +159,7 @@ fn keep_if_open(context: &Context, device: &Device, block: Arc<Block>) -> Reply<
     }
     // Unless the context did take it.
     if block.doom() {
-        device.account.give(block.pool, block.charge);
+        settle(device, &block);
         device.space.remove(&block);
     }
     Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)

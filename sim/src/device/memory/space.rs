@@ -11,6 +11,7 @@
 
 mod ipc;
 mod place;
+mod seat;
 mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +32,7 @@ use crate::device::strict::{Miss, Monitor};
 use crate::device::sync::{read, write};
 
 pub(in crate::device) use place::Place;
+pub(in crate::device) use seat::Seat;
 
 const FIRST: u64 = 0x1_0100_0000_0000;
 pub(super) const PER_DEVICE: u64 = 1 << 42;
@@ -157,7 +159,10 @@ impl Space {
             return;
         }
         if let Some(found) = table.blocks.remove(&block.address) {
-            table.leaving.insert(found.address, Arc::downgrade(&found));
+            // A graph keeps the addresses of its memory by itself.
+            if found.seat.is_none() {
+                table.leaving.insert(found.address, Arc::downgrade(&found));
+            }
             self.strict.gone(found.id, || found.allocation());
         }
         if block.pool.is_some() {
@@ -422,7 +427,9 @@ impl Space {
             keep
         });
         for block in &blocks {
-            table.leaving.insert(block.address, Arc::downgrade(block));
+            if block.seat.is_none() {
+                table.leaving.insert(block.address, Arc::downgrade(block));
+            }
             self.strict.gone(block.id, || block.allocation());
         }
         let mut hosts = Vec::new();

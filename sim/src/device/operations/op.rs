@@ -56,6 +56,8 @@ pub(in crate::device) enum Op {
     Callback(CUstreamCallback, u64, UserData),
     /// `cuStreamWriteValue`, `cuStreamWaitValue`, and one of a batch of them.
     Value(Step),
+    /// Of a graph's launch; the account was charged at the call.
+    Alloc(Arc<Block>),
     /// `cuMemFreeAsync`; the account was settled at the call.
     Free(Arc<Block>),
     /// A graph's launch has ended, which kept these.
@@ -66,7 +68,7 @@ impl Op {
     /// Whether it takes so little that an idle stream need not wake its thread for it.
     pub(in crate::device) fn is_instant(&self) -> bool {
         match self {
-            Self::Record(_) | Self::Free(_) | Self::Release(_) => true,
+            Self::Record(_) | Self::Alloc(_) | Self::Free(_) | Self::Release(_) => true,
             Self::Wait(record) => record.is_settled(),
             Self::Value(step) => step.is_write(),
             _ => false,
@@ -147,6 +149,7 @@ impl Op {
                 call_back(device, function, stream, CUresult::CUDA_SUCCESS, data);
             }
             Self::Value(step) => step.run(device, health)?,
+            Self::Alloc(block) => device.space.insert(block),
             Self::Free(block) => device.space.remove(&block),
             Self::Release(objects) => drop(objects),
             Self::Host(None, _) => {}
@@ -161,6 +164,8 @@ impl Op {
             Self::Callback(function, stream, data) => {
                 call_back(device, function, stream, code, data);
             }
+            // Its context takes it along when it ends.
+            Self::Alloc(block) => device.space.insert(block),
             Self::Free(block) => device.space.remove(&block),
             Self::Copy(_)
             | Self::Fill(_)

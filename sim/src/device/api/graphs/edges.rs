@@ -7,7 +7,7 @@ use cupola_sys::driver::*;
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
 use crate::device::api::graphs::graph::tell;
-use crate::device::api::graphs::{INVALID, get, handles};
+use crate::device::api::graphs::{INVALID, get, handles, refuse_memory};
 use crate::device::calls::args::{In, Out, Reply, Slots};
 use crate::device::calls::call::Call;
 use crate::device::sync::lock;
@@ -75,6 +75,7 @@ fn disconnect(
     if graph.captured.load(Ordering::Acquire) {
         return Err(INVALID);
     }
+    refuse_memory(call, &graph)?;
     lock(&graph.dag).disconnect(&edges)
 }
 

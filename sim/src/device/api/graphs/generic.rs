@@ -6,11 +6,12 @@ use crate::device::api::functions;
 use crate::device::api::graphs::edges::check_data;
 use crate::device::api::graphs::executables::{params, update};
 use crate::device::api::graphs::{
-    INVALID, add, child, copy, event, host, kernel, values, with_kind,
+    INVALID, add, child, copy, event, get, host, kernel, memory, values, with_kind,
 };
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
 use crate::device::graphs::NodeKind;
+use crate::device::sync::lock;
 
 /// What the parameters describe.
 fn node(call: &Call<'_>, params: &CUgraphNodeParams) -> Reply<NodeKind> {
@@ -82,10 +83,10 @@ fn node(call: &Call<'_>, params: &CUgraphNodeParams) -> Reply<NodeKind> {
                 };
                 values::node(call, &params).map(NodeKind::Values)
             }
+            T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => memory::any(call, &any.alloc),
+            T::CU_GRAPH_NODE_TYPE_MEM_FREE => Ok(NodeKind::Free(any.free.dptr)),
             T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL
             | T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT
-            | T::CU_GRAPH_NODE_TYPE_MEM_ALLOC
-            | T::CU_GRAPH_NODE_TYPE_MEM_FREE
             | T::CU_GRAPH_NODE_TYPE_CONDITIONAL => {
                 missing(call, "a node of a kind that is not built")
             }
@@ -100,6 +101,7 @@ fn missing(call: &Call<'_>, what: &str) -> Reply<NodeKind> {
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
 
+/// The address of an allocation is told in the parameters.
 fn add_any_v2(
     call: &Call<'_>,
     place: Out<CUgraphNode>,
@@ -107,11 +109,26 @@ fn add_any_v2(
     before: In<CUgraphNode>,
     edges: In<CUgraphEdgeData>,
     count: usize,
-    params: In<CUgraphNodeParams>,
+    params: Out<CUgraphNodeParams>,
 ) -> Reply {
-    let params = params.get()?;
+    let mut given = params.get()?;
     check_data(call, edges, count)?;
-    add(call, place, graph, (before, count), || node(call, &params))
+    let target = get(call, graph)?;
+    let mut address = None;
+    add(call, place, graph, (before, count), || {
+        let made = node(call, &given)?;
+        match &made {
+            NodeKind::Alloc(seat) => address = Some(seat.address),
+            NodeKind::Free(address) => lock(&target.dag).check_free(call, *address)?,
+            _ => {}
+        }
+        Ok(made)
+    })?;
+    if let Some(address) = address {
+        given.__bindgen_anon_1.alloc.dptr = address;
+        params.set(given)?;
+    }
+    Ok(())
 }
 
 fn add_any(
@@ -120,10 +137,10 @@ fn add_any(
     graph: CUgraph,
     before: In<CUgraphNode>,
     count: usize,
-    params: In<CUgraphNodeParams>,
+    params: Out<CUgraphNodeParams>,
 ) -> Reply {
-    let params = params.get()?;
-    add(call, place, graph, (before, count), || node(call, &params))
+    let edges = In::of(std::ptr::null());
+    add_any_v2(call, place, graph, before, edges, count, params)
 }
 
 /// The node keeps its kind, a kernel its attributes. A child graph is changed by itself.
@@ -135,7 +152,7 @@ fn set(call: &Call<'_>, handle: CUgraphNode, params: In<CUgraphNodeParams>) -> R
     let wanted = node(call, &params)?;
     with_kind(call, handle, |kind| match wanted {
         NodeKind::Kernel(_) => kernel::replace(kind, wanted),
-        wanted if wanted.type_of() == kind.type_of() => {
+        wanted if wanted.type_of() == kind.type_of() && !wanted.is_memory() => {
             *kind = wanted;
             Ok(())
         }

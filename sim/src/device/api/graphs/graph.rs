@@ -7,7 +7,7 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
-use crate::device::api::graphs::{INVALID, add, get, with_kind};
+use crate::device::api::graphs::{INVALID, add, get, refuse_memory, with_kind};
 use crate::device::calls::args::{In, Out, Reply, Slots};
 use crate::device::calls::call::Call;
 use crate::device::graphs::{NodeKind, Owner};
@@ -37,6 +37,7 @@ fn destroy(call: &Call<'_>, graph: CUgraph) -> Reply {
 fn clone(call: &Call<'_>, place: Out<CUgraph>, graph: CUgraph) -> Reply {
     place.check()?;
     let graph = get(call, graph)?;
+    refuse_memory(call, &graph)?;
     let made = call.machine.strict.origin();
     let copy = call.machine.graphs.copy(&graph, Owner::Program, &made);
     place.set(pointer(copy.handle))
@@ -64,6 +65,7 @@ fn destroy_node(call: &Call<'_>, node: CUgraphNode) -> Reply {
     if graph.captured.load(Ordering::Acquire) {
         return Err(INVALID);
     }
+    refuse_memory(call, &graph)?;
     call.machine.graphs.remove_node(&graph, handle)
 }
 

@@ -10,6 +10,7 @@ pub(super) mod generic;
 pub(super) mod graph;
 pub(super) mod host;
 pub(super) mod kernel;
+pub(super) mod memory;
 pub(super) mod picture;
 pub(super) mod user_object;
 pub(super) mod values;
@@ -62,4 +63,14 @@ fn with_kind<T>(
     let graph = call.machine.graphs.owner(handle)?;
     let mut dag = lock(&graph.dag);
     f(&mut dag.node_mut(handle)?.kind)
+}
+
+/// Graphs that allocate or free memory are not copied, and nothing is taken out of them.
+fn refuse_memory(call: &Call<'_>, graph: &Graph) -> Reply {
+    if graph.has_memory() {
+        let text = "a graph with memory of its own is to be copied, or to lose a node or an edge";
+        call.machine.messages.add(text.into());
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    Ok(())
 }

@@ -10,12 +10,13 @@ use crate::device::api::functions;
 use crate::device::calls::args::{Out, Reply};
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
+use crate::device::graphs::NodeKind;
 use crate::device::machine::Device;
-use crate::device::memory::{Block, Place, allocate, allocate_pooled};
+use crate::device::memory::{Block, Place, allocate, allocate_pooled, settle};
 use crate::device::operations::op::Op;
 use crate::device::streams::stream::Stream;
 use crate::device::strict::Frees;
-use crate::device::sync::read;
+use crate::device::sync::{lock, read};
 
 /// Rows of pitched memory start at multiples of this.
 const PITCH: usize = 512;
@@ -50,7 +51,12 @@ fn alloc_pitch(
 
 /// The live block that starts at the address and that the program may free.
 fn freeable(call: &Call<'_>, address: CUdeviceptr) -> Reply<Arc<Block>> {
-    let block = call.machine.space.block_at(address);
+    // A graph's memory can be freed as soon as its launch is queued.
+    let seat = call.machine.space.seat(address);
+    let block = match seat {
+        Some(seat) => seat.live(),
+        None => call.machine.space.block_at(address),
+    };
     let block = block.filter(|block| {
         let own = !block.module && block.opened.is_none();
         own && !block.is_doomed()
@@ -67,7 +73,7 @@ fn claim(device: &Device, block: &Block) -> Reply {
     if !block.doom() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    device.account.give(block.pool, block.charge);
+    settle(device, block);
     Ok(())
 }
 
@@ -126,20 +132,9 @@ fn address_range(
     Ok(())
 }
 
-/// Memory nodes are not built.
-fn check_capture(call: &Call<'_>, stream: &Stream) -> Reply {
-    if stream.capture.is_taken() {
-        let text = "memory is allocated or freed in a captured stream: not supported";
-        call.machine.messages.add(text.into());
-        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
-    }
-    call.check_undisturbed()
-}
-
 /// The memory is there at once: no operation is needed in the stream.
 fn alloc_async(call: &Call<'_>, place: Out<CUdeviceptr>, len: usize, stream: CUstream) -> Reply {
     let (context, stream) = call.stream(stream)?;
-    check_capture(call, &stream)?;
     let pool = context.device.current_pool.load(Ordering::Acquire);
     alloc_pooled(call, place, len, pool, (&context, &stream))
 }
@@ -152,7 +147,6 @@ fn alloc_from_pool(
     stream: CUstream,
 ) -> Reply {
     let (context, stream) = call.stream(stream)?;
-    check_capture(call, &stream)?;
     let pool = pool.addr() as u64;
     alloc_pooled(call, place, len, pool, (&context, &stream))
 }
@@ -167,6 +161,19 @@ fn alloc_pooled(
 ) -> Reply {
     place.check()?;
     let device = call.machine.pool_device(pool)?;
+    if stream.capture.is_taken() {
+        let access = device.account.pool(pool, |pool| Arc::clone(&pool.access));
+        let access = access.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        if len == 0 {
+            return place.set(0);
+        }
+        let owner = (device.ordinal, context.handle);
+        let seat = call.machine.space.take_seat(len, owner, access)?;
+        let address = seat.address;
+        context.capture(stream, NodeKind::Alloc(seat))?;
+        return place.set(address);
+    }
+    call.check_undisturbed()?;
     if len == 0 {
         return place.set(0);
     }
@@ -181,8 +188,10 @@ fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Reply 
     if address == 0 {
         return Ok(());
     }
-    if stream.capture.is_taken() {
-        check_capture(call, &stream)?;
+    if let Some(capture) = stream.capture.capture() {
+        // The capture of memory that is no graph's goes on.
+        lock(&capture.graph.dag).check_free(call, address)?;
+        return context.capture(&stream, NodeKind::Free(address));
     }
     let block = freeable(call, address)?;
     claim(&call.machine.devices[block.device], &block)?;

@@ -8,7 +8,7 @@ use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
 use crate::device::memory::block::{Block, HostRange};
-use crate::device::memory::space::{FIRST, GRANULE, PER_DEVICE};
+use crate::device::memory::space::{FIRST, GRANULE, PER_DEVICE, Seat};
 use crate::device::strict::Monitor;
 
 /// What is live, and which addresses are not free yet.
@@ -17,6 +17,8 @@ pub(super) struct Table {
     pub(super) blocks: BTreeMap<u64, Arc<Block>>,
     /// Freed blocks that something may still hold, and heaps: their addresses are not free.
     pub(super) leaving: BTreeMap<u64, Weak<Block>>,
+    /// Addresses of graphs' memory.
+    pub(super) seats: BTreeMap<u64, Weak<Seat>>,
     pub(super) hosts: BTreeMap<u64, Arc<HostRange>>,
     /// Freed in stream order: base and length, oldest first.
     pub(super) gone: VecDeque<(u64, u64)>,
@@ -43,7 +45,12 @@ impl Table {
             let inside = |(base, size): &(u64, u64)| address.wrapping_sub(*base) < *size;
             self.gone.iter().any(inside)
         };
-        live || host() || gone()
+        let seat = || {
+            let seat = self.seats.range(..=address).next_back();
+            let seat = seat.and_then(|(_, seat)| seat.upgrade());
+            seat.is_some_and(|seat| seat.holds(address, len))
+        };
+        live || host() || gone() || seat()
     }
 
     /// Gives a block its address, a multiple of `align`.
@@ -91,7 +98,9 @@ impl Table {
             let live = live.map(|(base, block)| (*base, block.extent));
             let leaving = self.leaving.range(range).next_back();
             let leaving = leaving.and_then(|(base, block)| Some((*base, block.upgrade()?.extent)));
-            let ends = [live, leaving].into_iter().flatten();
+            let seat = self.seats.range(range).next_back();
+            let seat = seat.and_then(|(base, seat)| Some((*base, seat.upgrade()?.extent())));
+            let ends = [live, leaving, seat].into_iter().flatten();
             match ends.map(|(base, extent)| base + extent + GRANULE).max() {
                 Some(end) if end > at => at = end,
                 _ => break,

@@ -99,6 +99,10 @@ impl Monitor {
                 let line = order.lines.get(&line);
                 trace.before = line.map(|line| Box::new(line.clock.clone()));
             }
+            Op::Alloc(block) => {
+                let uses = order.things.entry(Thing::Memory(block.id)).or_default();
+                uses.allocated = Some(stamp);
+            }
             Op::Free(block) => {
                 let thing = Thing::Memory(block.id);
                 let over = |stamp| order.precedes(stamp, line);

@@ -1,6 +1,7 @@
 //! What is instantiated from graphs, and launched.
 
 use std::ffi::{c_char, c_ulonglong};
+use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
@@ -10,6 +11,7 @@ use crate::device::api::graphs::{INVALID, get};
 use crate::device::calls::args::{Out, Reply};
 use crate::device::calls::call::Call;
 use crate::device::graphs::{BadGraph, Exec, launch as launch_exec};
+use crate::device::sync::lock;
 
 use CUgraphInstantiate_flags as Flags;
 
@@ -57,6 +59,12 @@ fn make(
     })?;
     let objects = graph.kept();
     let made = call.machine.strict.origin();
+    let one = graph.has_memory();
+    if one && lock(&graph.exec).upgrade().is_some() {
+        let text = "a graph with memory of its own has an executable: not supported";
+        call.machine.messages.add(text.into());
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED.into());
+    }
     let exec = call.machine.graphs.add_exec(|handle| Exec {
         handle,
         flags,
@@ -64,6 +72,9 @@ fn make(
         objects,
         state: state.into(),
     });
+    if one {
+        *lock(&graph.exec) = Arc::downgrade(&exec);
+    }
     Ok(place.set(pointer(exec.handle))?)
 }
 
