@@ -6,6 +6,9 @@ mod common;
 use core::ffi::{c_int, c_uint};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
+use cupola_managers::managed::{ManagedConfig, ManagedContext};
+use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::stream::{StreamPool, StreamPoolConfig};
 use cupola_managers::{
     Error, ExecutionManager, PoolConfig, RuntimeContext, State, Stream, StreamPurpose, ops,
 };
@@ -367,4 +370,54 @@ fn a_child_launches_nothing_and_waits_for_no_thread() {
     });
     launch(&other).unwrap();
     ops::synchronize(&other).unwrap();
+}
+
+// Without it a child could wait for a lock that a thread of its parent holds, or use a pipeline's
+// memory, which the parent's device still copies.
+#[test]
+fn a_child_refuses_pipelines_and_what_is_made_of_them() {
+    let (table, _machine, _execution, context) = open();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let config = PipelineConfig::new(8, 8);
+    let mut pipeline = Pipeline::<u8, u8>::new(&context, &pool, config).unwrap();
+    let input = pipeline.try_input().unwrap();
+    input.submit::<Error>(8, |_| Ok(8)).unwrap();
+    let config = ManagedConfig::new(8, 8).asynchronous();
+    let mut managed = ManagedContext::<u8, u8>::new(&context, &pool, config, |_| Ok(8)).unwrap();
+    let step = managed.step(&[1]).unwrap();
+    let streams = StreamPool::new(&context, StreamPoolConfig::new(1)).unwrap();
+    drop(streams.lease().unwrap());
+    table.reset();
+    let status = in_a_child(|| {
+        // SAFETY: ends the child where it hangs.
+        unsafe { alarm(20) };
+        let submit = |pipeline: &mut Pipeline<u8, u8>| {
+            let input = pipeline.try_input().unwrap();
+            input.submit::<Error>(8, |_| Ok(8)).map(drop)
+        };
+        let items = [
+            submit(&mut pipeline).map_err(|error| error.error),
+            pipeline.try_output().map(drop).map_err(|error| error.error),
+            pipeline.output().map(drop).map_err(|error| error.error),
+            pipeline.cancel().map(drop).map_err(|error| error.error),
+        ];
+        let others = [
+            managed.step(&[1]).map(drop),
+            managed.triple_buffered_step(&[1]).map(drop),
+            managed.drain(|_| Ok(())),
+            managed.reset(),
+            step.wait().map(drop),
+            streams.lease().map(drop),
+            StreamPool::new(&context, StreamPoolConfig::new(1)).map(drop),
+        ];
+        let refused = items.iter().chain(&others);
+        let refused = refused.filter(|result| **result == Err(Error::Forked));
+        drop((pipeline, managed));
+        let all = refused.count() == items.len() + others.len();
+        c_int::from(!all) | c_int::from(!table.counts().is_empty()) << 1
+    });
+    assert_eq!(
+        status, 0,
+        "256: one was not refused, 512: the driver was called"
+    );
 }

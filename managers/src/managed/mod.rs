@@ -31,6 +31,10 @@ use telemetry::Spare;
 /// [`step`](Self::step) returns at once, and its telemetry is waited for or awaited later;
 /// [`triple_buffered_step`](Self::triple_buffered_step) returns that of an earlier step.
 ///
+/// Asynchronous steps pay where kernels and copies take about as long, and there are many: at equal
+/// stages up to three times as many a second, less where one stage takes most of the time, and each
+/// of them arrives no sooner.
+///
 /// Three ways to use it:
 ///
 /// ```
@@ -182,6 +186,7 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
         if !self.has_stream_management() {
             return Ok(None);
         }
+        self.context.core().not_forked()?;
         if let Some(stream) = sync::lock(&self.inner).pipeline.stream_of(purpose) {
             return Ok(Some(stream.clone()));
         }
@@ -196,6 +201,7 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
     /// the telemetry is longer than there is room for.
     #[track_caller]
     pub fn step(&mut self, config: &[C]) -> Result<Stepped<T>> {
+        self.context.core().not_forked()?;
         let _defer = DeferCallbacks::new();
         let mut inner = sync::lock(&self.inner);
         let index = inner.submit(config)?;
@@ -220,6 +226,7 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
     /// As [`step`](Self::step).
     #[track_caller]
     pub fn triple_buffered_step(&mut self, config: &[C]) -> Result<Option<Telemetry<T>>> {
+        self.context.core().not_forked()?;
         let _defer = DeferCallbacks::new();
         let mut inner = sync::lock(&self.inner);
         inner.submit(config)?;
@@ -237,6 +244,7 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
     #[track_caller]
     pub fn drain(&mut self, mut sink: impl FnMut(Telemetry<T>) -> Result<()>) -> Result<()> {
         loop {
+            self.context.core().not_forked()?;
             let _defer = DeferCallbacks::new();
             let mut inner = sync::lock(&self.inner);
             if inner.left.is_empty() && inner.pipeline.in_flight() > 0 {
@@ -257,6 +265,7 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
     /// As [`ops::synchronize`](crate::ops::synchronize).
     #[track_caller]
     pub fn synchronize(&mut self) -> Result<()> {
+        self.context.core().not_forked()?;
         let _defer = DeferCallbacks::new();
         sync::lock(&self.inner).pipeline.synchronize()
     }
@@ -269,6 +278,7 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
     #[doc(alias = "reset_pipeline")]
     #[track_caller]
     pub fn reset(&mut self) -> Result<()> {
+        self.context.core().not_forked()?;
         let _defer = DeferCallbacks::new();
         let mut inner = sync::lock(&self.inner);
         for (_, reply) in inner.asked.drain(..) {

@@ -39,6 +39,9 @@ impl StageStreams {
 
     /// Why nothing is put on them any more.
     pub(super) fn lost(&self) -> Error {
+        if let Err(forked) = self.context.core().not_forked() {
+            return forked;
+        }
         self.context.poison().unwrap_or_else(|| {
             let problem = "work on it may still run: waiting for it failed";
             Error::invalid("pipeline", problem)
