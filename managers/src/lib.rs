@@ -77,6 +77,7 @@ mod driver;
 mod error;
 pub mod event;
 mod execution;
+pub mod graph;
 mod handle;
 mod limits;
 mod lists;
@@ -115,6 +116,7 @@ pub use error::{
 };
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
+pub use graph::{CaptureConfig, Graph, GraphExec};
 pub use handle::ManagedHandle;
 pub use managed::{ManagedConfig, ManagedContext};
 pub use module::{Function, FunctionManager, Module, ModulesConfig};

@@ -121,6 +121,9 @@ impl Block {
     #[track_caller]
     pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
         let home = self.home();
+        if stream.is_captured() {
+            return self.join_graph(stream);
+        }
         if stream.is(home) || self.address() == 0 {
             return Ok(());
         }
@@ -151,6 +154,44 @@ impl Block {
             uses.push(stream.clone());
         }
         Ok(())
+    }
+
+    /// Prepares a use by the graph that `stream` is captured into: it keeps the block, and its launches
+    /// come after the allocation.
+    #[cold]
+    #[track_caller]
+    fn join_graph(&self, stream: &Stream) -> Result<()> {
+        let (home, header) = (self.home(), self.header());
+        if self.address() == 0 {
+            return Ok(());
+        }
+        self.check_context(stream)?;
+        // In a fork another thread may have left the lock taken.
+        self.pool().core().healthy()?;
+        // The graph's own memory is kept as a whole, and used again within the graph.
+        let is_own = stream.is(home) && self.pool().is_of_graph();
+        let Some(graph) = stream.captured().filter(|_| !is_own) else {
+            return Ok(());
+        };
+        let known = header.rest();
+        let rest = known.get();
+        let rest = rest.unwrap_or_else(|| known.get_or_put(ColdFields::default()));
+        if rest.add_graph(&graph) && !self.is_fresh() {
+            graph.comes_after(home);
+        }
+        Ok(())
+    }
+
+    /// Gives the block, which ends here, to a graph that may still use it: it is freed when that is
+    /// over. False when there is none.
+    #[cold]
+    fn give_to_graph(&mut self) -> bool {
+        let graph = self.rest_mut().and_then(ColdFields::take_graph);
+        let Some(graph) = graph else {
+            return false;
+        };
+        graph.keep(Self { piece: self.piece });
+        true
     }
 
     /// Frees the block behind all uses, or gives it back with the error: it is as before then, but
@@ -211,6 +252,9 @@ impl Block {
     #[cold]
     #[track_caller]
     fn put_behind_uses(&mut self) -> bool {
+        if self.give_to_graph() {
+            return true;
+        }
         // SAFETY: the lease is there until the block's end, and the pool as long as the piece is
         // out.
         let (home, pool) = unsafe {

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Stream,
     Event,
     Module,
+    Graph,
+    GraphExec,
     Pool,
     Pinned,
     PinnedBytes,
@@ -79,6 +81,10 @@ pub struct Live {
     pub events: u64,
     /// Modules.
     pub modules: u64,
+    /// Graphs.
+    pub graphs: u64,
+    /// Executable graphs.
+    pub executables: u64,
     /// Memory pools.
     pub pools: u64,
     /// Device buffers.
@@ -262,6 +268,8 @@ impl Ledger {
             streams: count(Kind::Stream),
             events: count(Kind::Event),
             modules: count(Kind::Module),
+            graphs: count(Kind::Graph),
+            executables: count(Kind::GraphExec),
             pools: count(Kind::Pool),
             buffers,
             bytes,

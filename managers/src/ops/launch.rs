@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use cupola_sys::driver::CUresult;
+use cupola_sys::driver::{CUresult, id};
 
 use super::args::{KernelArgs, compare};
 use crate::error::{Error, Result};
@@ -164,26 +164,33 @@ pub unsafe fn launch_raw(
             mismatch,
         })?;
     }
-    function.module().uses().note(stream);
+    match stream.captured() {
+        Some(graph) => graph.keep_one(function.raw().addr(), function),
+        None => function.module().uses().note(stream),
+    }
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
     // SAFETY: function and stream are alive and of this context, which is current; the driver
     // copies the arguments before it returns; their types and pointers, and the memory that the
     // kernel touches, are conditions of this function.
-    let launched = stream.submit_launch(function.number(), |driver, raw| unsafe {
-        driver.cuLaunchKernel(
-            function.raw(),
-            gx,
-            gy,
-            gz,
-            bx,
-            by,
-            bz,
-            config.shared_bytes,
-            raw,
-            pointers.as_mut_ptr(),
-            ptr::null_mut(),
-        )
-    });
+    let launched = stream.submit_launch(
+        id::cuLaunchKernel,
+        function.number(),
+        |driver, raw| unsafe {
+            driver.cuLaunchKernel(
+                function.raw(),
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                config.shared_bytes,
+                raw,
+                pointers.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        },
+    );
     match launched {
         Err(error) if config.shared_bytes > 0 && is_of_a_value(&error) => Err(function
             .too_much_shared(config.shared_bytes)

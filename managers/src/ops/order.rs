@@ -69,11 +69,12 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 ///
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
-/// [`Error::Forked`]. [`Error::Capturing`] of the legacy stream while a blocking one is captured.
+/// [`Error::Forked`]. [`Error::Capturing`] of a stream that [`Graph::capture`](crate::Graph::capture)
+/// captures, and of the legacy stream while a blocking one is captured.
 #[doc(alias = "cuStreamSynchronize")]
 #[track_caller]
 pub fn synchronize(stream: &Stream) -> Result<()> {
-    refuse_legacy_captured(stream, "synchronize")?;
+    refuse_captured(stream, "synchronize")?;
     let driver = stream.core().enter()?;
     let mark = stream.mark();
     let done = {
@@ -101,11 +102,12 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
 ///
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
-/// [`Error::Forked`]. [`Error::Capturing`] of the legacy stream while a blocking one is captured.
+/// [`Error::Forked`]. [`Error::Capturing`] of a stream that [`Graph::capture`](crate::Graph::capture)
+/// captures, and of the legacy stream while a blocking one is captured.
 #[doc(alias = "cuStreamQuery")]
 #[track_caller]
 pub fn query(stream: &Stream) -> Result<bool> {
-    refuse_legacy_captured(stream, "query")?;
+    refuse_captured(stream, "query")?;
     let driver = stream.core().enter()?;
     let mark = stream.mark();
     let asked = {
@@ -135,12 +137,13 @@ pub fn query_event(event: &Event) -> Result<bool> {
     event.raw().query(event.core().site())
 }
 
-/// Refuses the legacy stream while a blocking stream of its context is captured.
+/// Refuses a stream that [`Graph::capture`](crate::Graph::capture) captures, and the legacy stream
+/// while a blocking stream of its context is captured.
 #[track_caller]
-fn refuse_legacy_captured(stream: &Stream, operation: &'static str) -> Result<()> {
+fn refuse_captured(stream: &Stream, operation: &'static str) -> Result<()> {
     match stream.is_legacy() {
         true => stream.refuse_captured(operation),
-        false => Ok(()),
+        false => stream.refuse_marked(operation),
     }
 }
 

@@ -5,6 +5,7 @@
 //! lease has ended waits for its next life, under a new handle. Streams are told apart by the
 //! handle, never by the driver's pointer, which comes again with another stream.
 
+mod captured;
 mod completion;
 mod config;
 pub(crate) mod fence;
@@ -28,6 +29,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cupola_core::tag;
 use cupola_sys::driver::CUstream;
 
+use captured::CaptureMark;
+pub(crate) use captured::GraphResources;
 pub use completion::Completion;
 use config::{Classes, UNCLASSED};
 pub use config::{StreamConfig, StreamPurpose, StreamsConfig};
@@ -465,6 +468,11 @@ impl Stream {
     /// The timeline, which tells when memory that was freed here is free.
     pub(crate) fn timeline(&self) -> &Arc<Timeline> {
         self.0.timeline()
+    }
+
+    #[inline]
+    fn capture_mark(&self) -> &CaptureMark {
+        self.0.capture_mark()
     }
 
     /// Where events for this stream come from.

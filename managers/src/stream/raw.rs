@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use cupola_sys::driver::{CUstream, CUstream_flags};
 
 use super::StreamConfig;
+use super::captured::CaptureMark;
 use super::flags::Flags;
 use crate::driver::{ContextCore, Kind};
 use crate::error::{Result, Ring, Site};
@@ -33,6 +34,8 @@ pub(crate) struct RawStream {
     timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
     flags: Arc<Flags>,
+    /// The graph that its work is captured into.
+    capture: CaptureMark,
     core: Arc<ContextCore>,
     /// Those that have leases of this stream in stock.
     holders: LeaseHolders,
@@ -77,6 +80,7 @@ impl RawStream {
             timeline: OnceLock::new(),
             events: Arc::clone(events),
             flags: Arc::clone(flags),
+            capture: CaptureMark::default(),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
         })
@@ -99,6 +103,7 @@ impl RawStream {
             timeline: OnceLock::new(),
             events: Arc::clone(events),
             flags: Arc::clone(flags),
+            capture: CaptureMark::default(),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
         }
@@ -147,6 +152,10 @@ impl RawStream {
     /// The timeline, if there is one.
     pub(super) fn used_timeline(&self) -> Option<&Timeline> {
         self.timeline.get().map(Arc::as_ref)
+    }
+
+    pub(super) fn capture_mark(&self) -> &CaptureMark {
+        &self.capture
     }
 
     pub(super) fn events(&self) -> &Arc<EventPool> {

@@ -5,7 +5,7 @@ use core::panic::Location;
 use std::sync::Arc;
 
 use cupola_sys::SymbolId;
-use cupola_sys::driver::{CUstream, Driver, DriverError, id};
+use cupola_sys::driver::{CUstream, Driver, DriverError};
 
 use super::Stream;
 use super::timeline::{Cover, Timeline};
@@ -17,6 +17,8 @@ use crate::event::{self, EventConfig, RawEvent};
 /// for in checked mode.
 #[track_caller]
 pub(crate) fn record(event: &RawEvent, stream: &Stream) -> Result<()> {
+    // The event would be the capture's: waiting for it, or asking it, would end that.
+    stream.refuse_marked("record an event")?;
     event.note_recorded();
     // SAFETY: both are alive and of this context, which is current.
     stream.put(|driver, raw| unsafe { driver.cuEventRecord(event.as_raw(), raw) })
@@ -29,6 +31,8 @@ pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
     if !event.is_recorded() {
         return stream.core().healthy();
     }
+    // The event is none of the capture, which this would end.
+    stream.refuse_marked("wait for an event")?;
     // SAFETY: both are alive and of one driver; the stream's context is current.
     stream.put(|driver, raw| unsafe { driver.cuStreamWaitEvent(raw, event.as_raw(), 0) })
 }
@@ -80,9 +84,14 @@ impl Stream {
     #[track_caller]
     pub(crate) fn submit_launch(
         &self,
+        call: SymbolId,
         kernel: u32,
         put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
+        if self.is_captured() {
+            // It runs when the graph does.
+            return self.put(put);
+        }
         let core = self.core();
         let driver = core.enter()?;
         // Before the call: another thread may be told of the error before this one is back.
@@ -103,7 +112,7 @@ impl Stream {
             self.launches().put(launch);
         }
         if core.is_checked() {
-            return self.verify(id::cuLaunchKernel, true);
+            return self.verify(call, true);
         }
         Ok(())
     }
@@ -161,6 +170,9 @@ impl Stream {
     /// Whether a capture is open on the stream (`cuStreamIsCapturing`).
     #[track_caller]
     pub(crate) fn is_capturing(&self) -> Result<bool> {
+        if self.is_captured() {
+            return Ok(true);
+        }
         let driver = self.core().enter()?;
         self.check(is_capturing(driver, self.raw()))
     }

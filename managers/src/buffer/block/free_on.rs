@@ -34,6 +34,9 @@ impl Block {
     #[cold]
     #[track_caller]
     fn put_behind_on(&mut self, stream: &Stream) -> bool {
+        if self.give_to_graph() {
+            return true;
+        }
         // SAFETY: the piece is the block's, the lease is there until the block's end, and the pool
         // as long as the piece is out.
         let (header, home, pool) = unsafe {

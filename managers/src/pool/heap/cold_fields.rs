@@ -1,8 +1,8 @@
 //! `ColdFields`: the fields that few blocks need, apart from their header.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::stream::Stream;
+use crate::stream::{GraphResources, Stream};
 use crate::sync::capacity::Permit;
 
 /// The fields that few blocks need.
@@ -12,6 +12,8 @@ pub(crate) struct ColdFields {
     _permit: Option<Permit>,
     /// Streams other than its own that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
+    /// Graphs that use the block.
+    graphs: Mutex<Vec<Weak<GraphResources>>>,
 }
 
 impl ColdFields {
@@ -20,6 +22,7 @@ impl ColdFields {
         Self {
             _permit: Some(permit),
             uses: Mutex::default(),
+            graphs: Mutex::default(),
         }
     }
 
@@ -28,7 +31,34 @@ impl ColdFields {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same for the block's only user.
+    /// A graph uses the block. Whether that is new.
+    pub(crate) fn add_graph(&self, graph: &Arc<GraphResources>) -> bool {
+        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        graphs.retain(|known| known.strong_count() > 0);
+        let is_new = !graphs
+            .iter()
+            .any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(graph)));
+        if is_new {
+            graphs.push(Arc::downgrade(graph));
+        }
+        is_new
+    }
+
+    /// Takes out a graph that uses the block and may still run.
+    pub(crate) fn take_graph(&mut self) -> Option<Arc<GraphResources>> {
+        let graphs = self
+            .graphs
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        while let Some(graph) = graphs.pop() {
+            if let Some(graph) = graph.upgrade() {
+                return Some(graph);
+            }
+        }
+        None
+    }
+
+    /// The streams of [`lock_uses`](Self::lock_uses), for the block's only user.
     pub(crate) fn uses_mut(&mut self) -> &mut Vec<Stream> {
         self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,0 +1,355 @@
+//! `Graph::capture`, and what may be done in one.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::Arc;
+
+use cupola_sys::driver::CUstreamCaptureMode;
+
+use super::raw::RawGraph;
+use super::staging::Staging;
+use super::{Graph, Input, Output};
+use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer};
+use crate::context::Context;
+use crate::driver::ContextCore;
+use crate::error::{Error, Result, contain};
+use crate::ops::{download_raw, upload_raw};
+use crate::pool::{GraphMemory, MemoryPool};
+use crate::stream::{GraphResources, Stream, StreamConfig};
+
+/// Which calls a capture forbids, beside those for its own streams: getting and giving back memory by
+/// the driver, asking events and waiting on the host, by code that does not know of the capture.
+/// Operations of this crate are allowed in every mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaptureMode {
+    /// To all threads of the process (`CU_STREAM_CAPTURE_MODE_GLOBAL`).
+    Global,
+    /// To the thread that captures (`CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`).
+    #[default]
+    ThreadLocal,
+    /// To none (`CU_STREAM_CAPTURE_MODE_RELAXED`).
+    Relaxed,
+}
+
+impl CaptureMode {
+    fn as_raw(self) -> CUstreamCaptureMode {
+        match self {
+            Self::Global => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL,
+            Self::ThreadLocal => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+            Self::Relaxed => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
+        }
+    }
+}
+
+/// How work is captured.
+#[derive(Clone, Debug, Default)]
+pub struct CaptureConfig {
+    mode: CaptureMode,
+    priority: i32,
+    memory: Option<MemoryPool>,
+}
+
+impl CaptureConfig {
+    /// Which calls are forbidden meanwhile.
+    #[must_use]
+    pub fn mode(mut self, mode: CaptureMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// The priority of the capture's streams, which the nodes have where the graph is instantiated
+    /// with `USE_NODE_PRIORITY`. See [`StreamConfig::priority`].
+    #[must_use]
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Where memory comes from that the closure allocates on the capture's stream: memory of this
+    /// pool that is the graph's, and used again within it ([`GraphMemory`]). A block of another pool
+    /// is the graph's too, but not used again in it.
+    #[must_use]
+    pub fn memory(mut self, pool: &MemoryPool) -> Self {
+        self.memory = Some(pool.clone());
+        self
+    }
+}
+
+/// A capture that is open. It stays on its thread: in most modes another one may not end it.
+pub struct Capture<'c> {
+    stream: Stream,
+    pub(super) branches: Vec<Stream>,
+    resources: Arc<GraphResources>,
+    staging: Staging,
+    memory: Option<GraphMemory>,
+    config: StreamConfig,
+    context: &'c Context,
+    is_open: bool,
+    /// A capture stays on its thread.
+    thread: PhantomData<*mut ()>,
+}
+
+impl Graph {
+    /// Captures the work that `work` puts on the streams of the capture (`cuStreamBeginCapture`,
+    /// `cuStreamEndCapture`). The work does not run.
+    ///
+    /// The graph's launches come after the allocation of the buffers that it uses, on whatever stream
+    /// that was, and not after other work on them.
+    ///
+    /// # Errors
+    /// The error of `work`. What the driver returned: an operation that a capture forbids ends it, also
+    /// if `work` goes on. [`Error::Unsupported`] by a driver before CUDA 10.1;
+    /// [`Error::OutOfMemory`] and others of a pool that gives [`memory`](CaptureConfig::memory);
+    /// [`Error::Full`], [`Error::ShutDown`], [`Error::Poisoned`], [`Error::Forked`]. After an error
+    /// nothing is captured any more.
+    #[doc(alias = "cuStreamBeginCapture")]
+    #[doc(alias = "cuStreamEndCapture")]
+    #[track_caller]
+    pub fn capture<R, E: From<Error>>(
+        context: &Context,
+        config: CaptureConfig,
+        work: impl FnOnce(&mut Capture<'_>) -> Result<R, E>,
+    ) -> Result<(Self, R), E> {
+        let mut capture = Capture::begin(context, &config)?;
+        let worked = work(&mut capture);
+        let ended = capture.end();
+        // The error of the work is the cause of that of the end.
+        let value = worked?;
+        let raw = ended?;
+        let staging = std::mem::take(&mut capture.staging);
+        Ok((
+            Self::new(raw, Arc::clone(&capture.resources), staging),
+            value,
+        ))
+    }
+}
+
+impl<'c> Capture<'c> {
+    #[track_caller]
+    fn begin(context: &'c Context, config: &CaptureConfig) -> Result<Self> {
+        let stream_config = StreamConfig {
+            priority: config.priority,
+            ..StreamConfig::default()
+        };
+        let stream = context.streams().create(stream_config)?;
+        let resources = Arc::new(GraphResources::default());
+        // Work of the stream's last life may use what its pools hand out at once.
+        resources.comes_after(&stream);
+        resources.keep(stream.clone());
+        let memory = config.memory.as_ref();
+        let memory = memory.map(|pool| pool.graph_memory(&stream)).transpose()?;
+        let driver = stream.core().enter()?;
+        stream.mark_captured(Some(Arc::clone(&resources)));
+        // SAFETY: the stream is alive, and its context current.
+        let begun = unsafe { driver.cuStreamBeginCapture_v2(stream.raw(), config.mode.as_raw()) };
+        if let Err(call) = begun {
+            stream.mark_captured(None);
+            return Err(stream.failed(call));
+        }
+        Ok(Self {
+            stream,
+            branches: Vec::new(),
+            resources,
+            staging: Staging::default(),
+            memory,
+            config: stream_config,
+            context,
+            is_open: true,
+            thread: PhantomData,
+        })
+    }
+
+    pub(super) fn core(&self) -> &Arc<ContextCore> {
+        self.stream.core()
+    }
+
+    pub(super) fn context(&self) -> &'c Context {
+        self.context
+    }
+
+    pub(super) fn resources(&self) -> &Arc<GraphResources> {
+        &self.resources
+    }
+
+    pub(super) fn stream_config(&self) -> StreamConfig {
+        self.config
+    }
+
+    /// The stream whose work is captured.
+    #[must_use]
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Keeps a value for as long as the graph may run: what code by raw handles uses.
+    pub fn keep<T: Send + 'static>(&self, value: T) {
+        self.resources.keep(value);
+    }
+
+    /// Copies pinned memory to the device, in the order of `stream`, one of the capture's
+    /// (`cuMemcpyHtoDAsync`): at each launch what is in it then. The graph has the memory from now on.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the lengths differ, or when the stream is not the capture's;
+    /// [`Error::WrongContext`]; what the driver returned. The pinned memory is dropped then, or with
+    /// the capture.
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[track_caller]
+    pub fn upload<'d, T: DeviceCopy>(
+        &mut self,
+        from: PinnedBuffer<T>,
+        to: impl Into<DeviceSliceMut<'d, T>>,
+        stream: &Stream,
+    ) -> Result<Input<T>> {
+        let to = to.into();
+        self.check_stream(stream)?;
+        check_lens(from.len(), to.len())?;
+        from.check_context(stream)?;
+        to.join(stream)?;
+        let (start, bytes) = (from.as_ptr(), from.len() * size_of::<T>());
+        let place = self.staging.add(from);
+        // SAFETY: the graph keeps both as long as it may run, and the host touches the pinned memory
+        // when no launch runs.
+        unsafe { upload_raw(start.cast(), to.as_raw(), bytes, stream) }?;
+        Ok(Input::new(place))
+    }
+
+    /// Copies from the device to pinned memory, in the order of `stream`, one of the capture's
+    /// (`cuMemcpyDtoHAsync`). The graph has the memory from now on.
+    ///
+    /// # Errors
+    /// As [`upload`](Self::upload).
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[track_caller]
+    pub fn download<'d, T: DeviceCopy>(
+        &mut self,
+        from: impl Into<DeviceSlice<'d, T>>,
+        to: PinnedBuffer<T>,
+        stream: &Stream,
+    ) -> Result<Output<T>> {
+        let from = from.into();
+        self.check_stream(stream)?;
+        check_lens(from.len(), to.len())?;
+        to.check_context(stream)?;
+        from.join(stream)?;
+        let (start, bytes) = (to.as_ptr(), to.len() * size_of::<T>());
+        let place = self.staging.add(to);
+        // SAFETY: the graph keeps both as long as it may run, and the host touches the pinned memory
+        // when no launch runs.
+        unsafe { download_raw(from.as_raw(), start.cast(), bytes, stream) }?;
+        Ok(Output::new(place))
+    }
+
+    /// Calls `function` on a thread of the driver at each launch, in the order of `stream`, one of the
+    /// capture's (`cuLaunchHostFunc`). It must not call CUDA; a panic ends in it. It is dropped when the
+    /// graph is gone and its launches are over.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the stream is not the capture's; what the driver returned.
+    #[doc(alias = "cuLaunchHostFunc")]
+    #[track_caller]
+    pub fn host<F: Fn() + Send + Sync + 'static>(
+        &mut self,
+        function: F,
+        stream: &Stream,
+    ) -> Result<()> {
+        self.check_stream(stream)?;
+        let function = Arc::new(function);
+        let raw = Arc::as_ptr(&function);
+        self.resources.keep(HostFunction {
+            function: ManuallyDrop::new(function),
+            core: Arc::clone(self.core()),
+        });
+        // SAFETY: the graph keeps the function as long as it may run; the stream is alive, and its
+        // context current.
+        stream.put(|driver, stream| unsafe {
+            driver.cuLaunchHostFunc(stream, Some(call::<F>), raw.cast_mut().cast())
+        })
+    }
+
+    pub(super) fn check_stream(&self, stream: &Stream) -> Result<()> {
+        let is_ours = stream.is(&self.stream) || self.branches.iter().any(|it| it.is(stream));
+        match is_ours {
+            true => Ok(()),
+            false => Err(Error::invalid("stream", "it is not one of the capture's")),
+        }
+    }
+
+    /// Ends the capture, once.
+    #[track_caller]
+    fn end(&mut self) -> Result<RawGraph> {
+        let joined = self.join_all();
+        self.is_open = false;
+        let mut graph = ptr::null_mut();
+        // SAFETY: the stream is alive, and its context current; `graph` outlives the call.
+        let ended = self
+            .stream
+            .put(|driver, stream| unsafe { driver.cuStreamEndCapture(stream, &raw mut graph) });
+        for stream in self.branches.iter().chain([&self.stream]) {
+            stream.mark_captured(None);
+        }
+        if let Some(memory) = self.memory.take() {
+            memory.end();
+            self.resources.keep(memory);
+        }
+        ended?;
+        let graph = RawGraph::new(graph, self.core());
+        joined?;
+        Ok(graph)
+    }
+}
+
+impl Drop for Capture<'_> {
+    fn drop(&mut self) {
+        // The closure has panicked.
+        if self.is_open {
+            drop(self.end());
+        }
+    }
+}
+
+impl fmt::Debug for Capture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture")
+            .field("stream", &self.stream)
+            .field("branches", &self.branches)
+            .finish_non_exhaustive()
+    }
+}
+
+#[track_caller]
+fn check_lens(from: usize, to: usize) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    let problem = format!("{from} elements do not fill {to}");
+    Err(Error::invalid("copy", problem))
+}
+
+/// A function that launches call.
+struct HostFunction<F> {
+    function: ManuallyDrop<Arc<F>>,
+    core: Arc<ContextCore>,
+}
+
+impl<F> Drop for HostFunction<F> {
+    fn drop(&mut self) {
+        // In a lost context it may run at this moment, for all that is known.
+        if self.core.healthy().is_ok() {
+            // SAFETY: it is dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.function) };
+        }
+    }
+}
+
+/// # Safety
+/// `data` leads to an `F`, which is there as long as the graph may run.
+unsafe extern "C" fn call<F: Fn()>(data: *mut c_void) {
+    // SAFETY: the condition of this function.
+    let function = unsafe { &*data.cast_const().cast::<F>() };
+    // Unwinding into the driver would end the process.
+    contain(function);
+}

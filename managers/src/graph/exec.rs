@@ -1,0 +1,245 @@
+//! `GraphExec`: a graph that can be launched.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use cupola_sys::driver::{CUgraphExec, id};
+
+use super::staging::Staging;
+use super::{Input, Output};
+use crate::buffer::DeviceCopy;
+use crate::driver::{ContextCore, Kind};
+use crate::error::{Error, Result};
+use crate::stream::timeline::OnDone;
+use crate::stream::{GraphResources, Stream};
+use crate::sync;
+
+/// An executable graph (`CUgraphExec`). Its launches run one after the other, on whatever streams.
+///
+/// Dropping it waits for nothing: what launches use is kept until they are over.
+pub struct GraphExec {
+    raw: CUgraphExec,
+    /// The number under which its launches are remembered.
+    number: u32,
+    pub(super) uses: Uses,
+    core: Arc<ContextCore>,
+}
+
+/// What launches use, and how far they may have come.
+#[derive(Default)]
+pub(super) struct Uses {
+    /// Of the graph, and of those that the executable was updated to or nearly so.
+    pub(super) resources: Vec<Arc<GraphResources>>,
+    pub(super) staging: Staging,
+    /// The streams of launches that may run, with the tickets that they end by.
+    launched: Vec<(Stream, u64)>,
+}
+
+// SAFETY: a CUgraphExec is bound to no thread; everything else is Send.
+unsafe impl Send for GraphExec {}
+
+impl GraphExec {
+    pub(super) fn new(
+        raw: CUgraphExec,
+        core: &Arc<ContextCore>,
+        resources: Arc<GraphResources>,
+        staging: Staging,
+    ) -> Self {
+        core.ledger().add(Kind::GraphExec, 1);
+        let uses = Uses {
+            resources: vec![resources],
+            staging,
+            launched: Vec::new(),
+        };
+        Self {
+            raw,
+            number: core.launches().name(c"graph"),
+            uses,
+            core: Arc::clone(core),
+        }
+    }
+
+    pub(super) fn as_raw(&self) -> CUgraphExec {
+        self.raw
+    }
+
+    pub(super) fn core(&self) -> &Arc<ContextCore> {
+        &self.core
+    }
+
+    /// Launches the graph (`cuGraphLaunch`): in the order of `stream`, and after the launch before.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`] when the stream is another context's; [`Error::Capturing`] while it is
+    /// captured; [`Error::Poisoned`], [`Error::Forked`]; in
+    /// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
+    #[doc(alias = "cuGraphLaunch")]
+    #[inline]
+    #[track_caller]
+    pub fn launch(&mut self, stream: &Stream) -> Result<()> {
+        if !stream.is_in(&self.core) {
+            return Err(Error::WrongContext { what: "the graph" });
+        }
+        stream.refuse_marked("launch a graph")?;
+        for resources in &self.uses.resources {
+            resources.order(stream)?;
+        }
+        let raw = self.raw;
+        // Before the call: after one that fails the graph may run all the same.
+        self.uses.note_launch(stream);
+        // SAFETY: both are alive and of this context, which is current; what the graph uses is kept.
+        let launched =
+            stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
+                driver.cuGraphLaunch(raw, stream)
+            });
+        self.uses.note_launch(stream);
+        launched
+    }
+
+    /// Prepares a first launch on `stream` (`cuGraphUpload`), which then takes no longer than the next
+    /// ones.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch); [`Error::Unsupported`] by a driver before CUDA 11.1.
+    #[doc(alias = "cuGraphUpload")]
+    #[track_caller]
+    pub fn upload(&mut self, stream: &Stream) -> Result<()> {
+        if !stream.is_in(&self.core) {
+            return Err(Error::WrongContext { what: "the graph" });
+        }
+        stream.refuse_marked("upload a graph")?;
+        let raw = self.raw;
+        // SAFETY: both are alive and of this context, which is current.
+        stream.put(|driver, stream| unsafe { driver.cuGraphUpload(raw, stream) })
+    }
+
+    /// Waits on the host until all launches so far are over.
+    ///
+    /// # Errors
+    /// What the driver returned: the error of failed work among it; [`Error::Capturing`] while a stream
+    /// of them is captured; [`Error::Poisoned`], [`Error::Forked`].
+    #[doc(alias = "cuEventSynchronize")]
+    #[track_caller]
+    pub fn synchronize(&mut self) -> Result<()> {
+        self.core.healthy()?;
+        while let Some((stream, ticket)) = self.uses.launched.last() {
+            if !stream.timeline().is_done(*ticket) {
+                stream.ticket()?.wait()?;
+            }
+            self.uses.launched.pop();
+        }
+        Ok(())
+    }
+
+    /// The elements that the graph copies to the device, to be written for the next launch. Waits
+    /// until the launches so far are over.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when it is another graph's; as [`synchronize`](Self::synchronize).
+    #[track_caller]
+    pub fn input<T: DeviceCopy>(&mut self, input: Input<T>) -> Result<&mut [T]> {
+        self.synchronize()?;
+        self.uses.staging.get_mut(input.place)?.as_mut_slice()
+    }
+
+    /// The elements that the last launch has copied from the device. Waits until it is over.
+    ///
+    /// # Errors
+    /// As [`input`](Self::input); also [`Error::Invalid`] when the device has written bytes that are no
+    /// value of `T`.
+    #[track_caller]
+    pub fn output<T: DeviceCopy>(&mut self, output: Output<T>) -> Result<&[T]> {
+        self.synchronize()?;
+        self.uses.staging.get(output.place)?.as_slice()
+    }
+}
+
+impl Uses {
+    /// A launch is on `stream`.
+    #[inline]
+    fn note_launch(&mut self, stream: &Stream) {
+        let ticket = stream.timeline().stamp();
+        match self.launched.iter_mut().find(|(known, _)| known.is(stream)) {
+            Some((_, known)) => *known = ticket,
+            None => self.note_new(stream, ticket),
+        }
+    }
+
+    #[cold]
+    fn note_new(&mut self, stream: &Stream, ticket: u64) {
+        self.launched
+            .retain(|(known, ticket)| !known.timeline().is_done(*ticket));
+        self.launched.push((stream.clone(), ticket));
+    }
+
+    /// Splits off what is used no more after the launches so far: it goes when they are over.
+    pub(super) fn retire(&self, resources: Vec<Arc<GraphResources>>) {
+        let launched = self.launched.clone();
+        Self {
+            resources,
+            staging: Staging::default(),
+            launched,
+        }
+        .drop_later();
+    }
+
+    /// Drops this when its launches are over.
+    fn drop_later(mut self) {
+        let launched = std::mem::take(&mut self.launched);
+        let pending = |(stream, ticket): &(Stream, u64)| !stream.timeline().is_done(*ticket);
+        let launched: Vec<_> = launched.into_iter().filter(pending).collect();
+        if launched.is_empty() {
+            return;
+        }
+        let retired = Arc::new(Retired {
+            uses: Mutex::new(Some(self)),
+            watches: Mutex::default(),
+        });
+        for (stream, ticket) in launched {
+            let uses = Arc::clone(&retired);
+            let over = move |result: Result<()>| uses.note_end(&result);
+            let watch = stream.timeline().on_done(stream.core(), ticket, over);
+            sync::lock(&retired.watches).push(watch);
+        }
+    }
+}
+
+/// What the launches of a dropped executable use: it goes with the last of its watchers.
+struct Retired {
+    uses: Mutex<Option<Uses>>,
+    watches: Mutex<Vec<OnDone>>,
+}
+
+impl Retired {
+    fn note_end(&self, result: &Result<()>) {
+        let is_over = match result {
+            Ok(()) => true,
+            // Nothing runs in a context that is lost, or will: its memory is handed out no more.
+            Err(error) => matches!(error, Error::Poisoned { .. }),
+        };
+        if !is_over {
+            // Not known: what the graph uses is left alone for ever.
+            let uses = sync::lock(&self.uses).take();
+            std::mem::forget(uses);
+        }
+    }
+}
+
+impl Drop for GraphExec {
+    fn drop(&mut self) {
+        let raw = self.raw;
+        // SAFETY: made by the driver for this owner, and used no more; the driver lets launches end.
+        let _ = self.core.dispose(Kind::GraphExec, |driver| unsafe {
+            driver.cuGraphExecDestroy(raw)
+        });
+        std::mem::take(&mut self.uses).drop_later();
+    }
+}
+
+impl fmt::Debug for GraphExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphExec")
+            .field("launched", &self.uses.launched)
+            .finish_non_exhaustive()
+    }
+}

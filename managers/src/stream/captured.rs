@@ -1,0 +1,151 @@
+//! What a stream knows of the graph that its work is captured into, and what that graph keeps.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Stream;
+use crate::driver::ContextCore;
+use crate::error::{Error, Result};
+use crate::stream::timeline::Timeline;
+use crate::sync::{AtomicBool, Ordering};
+
+/// What a graph uses, kept for as long as it may run: a launch runs at the addresses, and calls the
+/// code, of the capture.
+#[derive(Default)]
+pub(crate) struct GraphResources {
+    kept: Mutex<Kept>,
+    after: Mutex<Vec<Allocated>>,
+}
+
+#[derive(Default)]
+struct Kept {
+    owners: Vec<Box<dyn Send>>,
+    /// The owners that were given under a key, of which one is enough.
+    keys: HashSet<usize>,
+}
+
+/// Up to which ticket of a stream its work may have had memory that the graph uses.
+struct Allocated {
+    timeline: Arc<Timeline>,
+    core: Arc<ContextCore>,
+    ticket: u64,
+}
+
+impl GraphResources {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn after(&self) -> MutexGuard<'_, Vec<Allocated>> {
+        self.after.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a value.
+    pub(crate) fn keep(&self, owner: impl Send + 'static) {
+        self.kept().owners.push(Box::new(owner));
+    }
+
+    /// Keeps one of the values that come with this key.
+    pub(crate) fn keep_one<T: Send + Clone + 'static>(&self, key: usize, owner: &T) {
+        let mut kept = self.kept();
+        if kept.keys.insert(key) {
+            kept.owners.push(Box::new(owner.clone()));
+        }
+    }
+
+    /// Launches come after the work that is on `stream` now.
+    pub(crate) fn comes_after(&self, stream: &Stream) {
+        let timeline = stream.timeline();
+        let ticket = timeline.stamp();
+        let mut after = self.after();
+        let known = |it: &&mut Allocated| it.timeline.serial() == timeline.serial();
+        match after.iter_mut().find(known) {
+            Some(known) => known.ticket = known.ticket.max(ticket),
+            None => after.push(Allocated {
+                timeline: Arc::clone(timeline),
+                core: Arc::clone(stream.core()),
+                ticket,
+            }),
+        }
+    }
+
+    /// Makes later work on `stream` wait for the work that a launch comes after, where that is not
+    /// known to be complete.
+    ///
+    /// # Errors
+    /// What the driver returned; [`Error::Capturing`] while one of the streams is captured by calls
+    /// that this crate does not see.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn order(&self, stream: &Stream) -> Result<()> {
+        let mut after = self.after();
+        after.retain(|allocated| !allocated.timeline.is_done(allocated.ticket));
+        for allocated in &*after {
+            let (timeline, core) = (&allocated.timeline, &allocated.core);
+            if !stream.wait_for_ticket(timeline, core, allocated.ticket)? {
+                let operation = "launch a graph";
+                return Err(Error::Capturing { operation });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for GraphResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphResources").finish_non_exhaustive()
+    }
+}
+
+/// A stream's mark while it is captured by this crate.
+#[derive(Default)]
+pub(super) struct CaptureMark {
+    is_open: AtomicBool,
+    resources: Mutex<Option<Arc<GraphResources>>>,
+}
+
+impl CaptureMark {
+    fn resources(&self) -> MutexGuard<'_, Option<Arc<GraphResources>>> {
+        self.resources
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stream {
+    /// Whether the stream's work is captured by [`Graph::capture`](crate::Graph::capture). A stream
+    /// is marked before any caller has it, and the mark goes after the capture's end: a thread that
+    /// has the stream knows of the mark as long as its work would be captured.
+    #[inline]
+    pub(crate) fn is_captured(&self) -> bool {
+        self.capture_mark().is_open.load(Ordering::Relaxed)
+    }
+
+    /// What the graph keeps that the stream's work is captured into.
+    #[inline]
+    pub(crate) fn captured(&self) -> Option<Arc<GraphResources>> {
+        match self.is_captured() {
+            true => self.capture_mark().resources().clone(),
+            false => None,
+        }
+    }
+
+    /// Sets the mark, or takes it away.
+    pub(crate) fn mark_captured(&self, resources: Option<Arc<GraphResources>>) {
+        let mark = self.capture_mark();
+        let is_open = resources.is_some();
+        let before = std::mem::replace(&mut *mark.resources(), resources);
+        mark.is_open.store(is_open, Ordering::Relaxed);
+        drop(before);
+    }
+
+    /// Refuses the stream while it is captured by this crate.
+    #[inline]
+    pub(crate) fn refuse_marked(&self, operation: &'static str) -> Result<()> {
+        match self.is_captured() {
+            true => Err(Error::Capturing { operation }),
+            false => Ok(()),
+        }
+    }
+}
