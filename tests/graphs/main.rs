@@ -4,6 +4,7 @@
 mod common;
 
 mod lifetimes;
+mod nodes;
 mod refusals;
 mod updates;
 

@@ -1,21 +1,20 @@
 //! `Graph::capture`, and what may be done in one.
 
-use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 
 use cupola_sys::driver::CUstreamCaptureMode;
 
+use super::host::{HostFunction, call};
 use super::raw::RawGraph;
 use super::staging::Staging;
-use super::{Graph, Input, Output};
+use super::{Graph, Input, Output, check_lens};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer};
 use crate::context::Context;
 use crate::driver::ContextCore;
-use crate::error::{Error, Result, contain};
+use crate::error::{Error, Result};
 use crate::ops::{download_raw, upload_raw};
 use crate::pool::{GraphMemory, MemoryPool};
 use crate::stream::{GraphResources, Stream, StreamConfig};
@@ -113,7 +112,7 @@ impl Graph {
         config: CaptureConfig,
         work: impl FnOnce(&mut Capture<'_>) -> Result<R, E>,
     ) -> Result<(Self, R), E> {
-        let mut capture = Capture::begin(context, &config)?;
+        let mut capture = Capture::begin(context, config)?;
         let worked = work(&mut capture);
         let ended = capture.end();
         // The error of the work is the cause of that of the end.
@@ -129,7 +128,7 @@ impl Graph {
 
 impl<'c> Capture<'c> {
     #[track_caller]
-    fn begin(context: &'c Context, config: &CaptureConfig) -> Result<Self> {
+    fn begin(context: &'c Context, config: CaptureConfig) -> Result<Self> {
         let stream_config = StreamConfig {
             priority: config.priority,
             ..StreamConfig::default()
@@ -139,8 +138,10 @@ impl<'c> Capture<'c> {
         // Work of the stream's last life may use what its pools hand out at once.
         resources.comes_after(&stream);
         resources.keep(stream.clone());
-        let memory = config.memory.as_ref();
-        let memory = memory.map(|pool| pool.graph_memory(&stream)).transpose()?;
+        let memory = match config.memory {
+            Some(pool) => Some(pool.graph_memory(&stream)?),
+            None => None,
+        };
         let driver = stream.core().enter()?;
         stream.mark_captured(Some(Arc::clone(&resources)));
         // SAFETY: the stream is alive, and its context current.
@@ -257,16 +258,13 @@ impl<'c> Capture<'c> {
         stream: &Stream,
     ) -> Result<()> {
         self.check_stream(stream)?;
-        let function = Arc::new(function);
-        let raw = Arc::as_ptr(&function);
-        self.resources.keep(HostFunction {
-            function: ManuallyDrop::new(function),
-            core: Arc::clone(self.core()),
-        });
+        let function = HostFunction::new(function, self.core());
+        let address = function.address();
+        self.resources.keep(function);
         // SAFETY: the graph keeps the function as long as it may run; the stream is alive, and its
         // context current.
         stream.put(|driver, stream| unsafe {
-            driver.cuLaunchHostFunc(stream, Some(call::<F>), raw.cast_mut().cast())
+            driver.cuLaunchHostFunc(stream, Some(call::<F>), address)
         })
     }
 
@@ -318,38 +316,4 @@ impl fmt::Debug for Capture<'_> {
             .field("branches", &self.branches)
             .finish_non_exhaustive()
     }
-}
-
-#[track_caller]
-fn check_lens(from: usize, to: usize) -> Result<()> {
-    if from == to {
-        return Ok(());
-    }
-    let problem = format!("{from} elements do not fill {to}");
-    Err(Error::invalid("copy", problem))
-}
-
-/// A function that launches call.
-struct HostFunction<F> {
-    function: ManuallyDrop<Arc<F>>,
-    core: Arc<ContextCore>,
-}
-
-impl<F> Drop for HostFunction<F> {
-    fn drop(&mut self) {
-        // In a lost context it may run at this moment, for all that is known.
-        if self.core.healthy().is_ok() {
-            // SAFETY: it is dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.function) };
-        }
-    }
-}
-
-/// # Safety
-/// `data` leads to an `F`, which is there as long as the graph may run.
-unsafe extern "C" fn call<F: Fn()>(data: *mut c_void) {
-    // SAFETY: the condition of this function.
-    let function = unsafe { &*data.cast_const().cast::<F>() };
-    // Unwinding into the driver would end the process.
-    contain(function);
 }

@@ -1,6 +1,7 @@
 //! `GraphExec`: a graph that can be launched.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex};
 
 use cupola_sys::driver::{CUgraphExec, id};
@@ -219,8 +220,7 @@ impl Retired {
         };
         if !is_over {
             // Not known: what the graph uses is left alone for ever.
-            let uses = sync::lock(&self.uses).take();
-            std::mem::forget(uses);
+            let _for_ever = ManuallyDrop::new(sync::lock(&self.uses).take());
         }
     }
 }

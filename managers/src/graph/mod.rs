@@ -10,8 +10,10 @@
 //! call is made ([`Error::Capturing`](crate::Error::Capturing)), so they do not end it.
 
 mod branch;
+mod build;
 mod capture;
 mod exec;
+mod host;
 mod raw;
 mod staging;
 mod update;
@@ -24,6 +26,7 @@ use std::sync::{Arc, Mutex};
 
 use cupola_sys::driver::flags::{GraphDebugDotFlags, GraphInstantiateFlags};
 
+pub use build::{GraphBuilder, Node};
 pub use capture::{Capture, CaptureConfig, CaptureMode};
 pub use exec::GraphExec;
 pub use staging::{Input, Output};
@@ -78,6 +81,18 @@ impl Graph {
 
     fn core(&self) -> &Arc<ContextCore> {
         self.raw.core()
+    }
+
+    /// Refuses a graph whose copies are from or to pinned memory, which its executable has.
+    fn refuse_pinned(&self) -> Result<()> {
+        let has_none = |staging: &Staging| staging.is_empty();
+        match sync::lock(&self.staging).as_ref().is_some_and(has_none) {
+            true => Ok(()),
+            false => {
+                let problem = "it copies from or to pinned memory, which goes with its executable";
+                Err(Error::invalid("graph", problem))
+            }
+        }
     }
 
     /// Number of its nodes (`cuGraphGetNodes`).
@@ -199,4 +214,13 @@ impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Graph").finish_non_exhaustive()
     }
+}
+
+#[track_caller]
+fn check_lens(from: usize, to: usize) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    let problem = format!("{from} elements do not fill {to}");
+    Err(Error::invalid("copy", problem))
 }

@@ -71,14 +71,7 @@ impl GraphExec {
         if !self.core().shares_objects(graph.core()) {
             return Err(Error::WrongContext { what: "the graph" });
         }
-        let has_memory = match &*crate::sync::lock(&graph.staging) {
-            Some(staging) => !staging.is_empty(),
-            None => true,
-        };
-        if has_memory {
-            let problem = "it copies from or to pinned memory: instantiate it";
-            return Err(Error::invalid("graph", problem));
-        }
+        graph.refuse_pinned()?;
         let core = Arc::clone(self.core());
         let driver = core.enter()?;
         // Before the call: one that fails may have changed some nodes.

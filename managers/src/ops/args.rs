@@ -161,7 +161,7 @@ impl LaunchArgs {
     }
 
     /// The address of each argument.
-    pub(super) fn pointers(&mut self) -> [*mut c_void; MAX_ARGUMENTS] {
+    pub(crate) fn pointers(&mut self) -> [*mut c_void; MAX_ARGUMENTS] {
         let base = self.values.as_mut_ptr().cast::<u8>();
         // `wrapping_add` stays in the array: offsets are below its length.
         self.offsets

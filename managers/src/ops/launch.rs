@@ -150,20 +150,11 @@ pub unsafe fn launch_raw(
     pointers: &mut [*mut c_void],
     stream: &Stream,
 ) -> Result<()> {
-    if !stream.is_in(function.core()) {
-        return Err(Error::WrongContext { what: "the kernel" });
-    }
-    config.check(function)?;
     if sizes.len() != pointers.len() {
         let problem = format!("{} sizes for {} pointers", sizes.len(), pointers.len());
         return Err(Error::invalid("arguments", problem));
     }
-    if let Some(declared) = function.parameters() {
-        compare(sizes, declared).map_err(|mismatch| Error::Arguments {
-            function: function.name().to_string_lossy().into_owned(),
-            mismatch,
-        })?;
-    }
+    check_launch(function, config, sizes, stream)?;
     match stream.captured() {
         Some(graph) => graph.keep_one(function.raw().addr(), function),
         None => function.module().uses().note(stream),
@@ -197,6 +188,28 @@ pub unsafe fn launch_raw(
             .unwrap_or(error)),
         launched => launched,
     }
+}
+
+/// Refuses a launch that is wrong as far as can be told without asking the driver.
+#[inline]
+#[track_caller]
+pub(crate) fn check_launch(
+    function: &Function,
+    config: LaunchConfig,
+    sizes: &[usize],
+    stream: &Stream,
+) -> Result<()> {
+    if !stream.is_in(function.core()) {
+        return Err(Error::WrongContext { what: "the kernel" });
+    }
+    config.check(function)?;
+    if let Some(declared) = function.parameters() {
+        compare(sizes, declared).map_err(|mismatch| Error::Arguments {
+            function: function.name().to_string_lossy().into_owned(),
+            mismatch,
+        })?;
+    }
+    Ok(())
 }
 
 #[cold]

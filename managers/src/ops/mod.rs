@@ -36,3 +36,5 @@ pub use owned::{Transfer, download, upload};
 pub use set::{fill, set_bytes, zero};
 
 pub(crate) use copy::{download_raw, upload_raw};
+pub(crate) use launch::check_launch;
+pub(crate) use set::Pattern;

@@ -1,5 +1,7 @@
 //! Fills.
 
+use std::ptr;
+
 use cupola_sys::driver::{CUdeviceptr, id};
 
 use crate::buffer::{DeviceCopy, DeviceSliceMut};
@@ -68,17 +70,11 @@ pub fn fill<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let to = to.into();
     let bytes = to.len() * size_of::<T>();
-    // SAFETY: the bytes of a value, none of which is padding (`DeviceCopy`).
-    let value =
-        unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<T>()) };
-    let pattern = Pattern::of(value, to.as_raw());
-    if bytes > 0 && pattern.is_none() {
-        return Err(no_pattern::<T>(to.as_raw()));
+    if bytes == 0 {
+        return to.join(stream);
     }
+    let pattern = Pattern::of_value(&value, to.as_raw())?;
     to.join(stream)?;
-    let Some(pattern) = pattern.filter(|_| bytes > 0) else {
-        return Ok(());
-    };
     let address = to.as_raw();
     // The memory is `bytes` bytes of the device, freed after the work on the stream, and aligned to
     // the pattern, which is of a size that divides them.
@@ -100,13 +96,38 @@ pub fn fill<'d, T: DeviceCopy>(
 
 /// A number that a device can write over and over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pattern {
+pub(crate) enum Pattern {
     Byte(u8),
     Short(u16),
     Word(u32),
 }
 
 impl Pattern {
+    /// The one that a value is made of.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `value`.
+    #[track_caller]
+    pub(crate) fn of_value<T: DeviceCopy>(value: &T, address: CUdeviceptr) -> Result<Self> {
+        // SAFETY: the bytes of a value, none of which is padding (`DeviceCopy`).
+        let bytes = unsafe {
+            std::slice::from_raw_parts(ptr::from_ref(value).cast::<u8>(), size_of::<T>())
+        };
+        match Self::of(bytes, address) {
+            Some(pattern) => Ok(pattern),
+            None => Err(no_pattern::<T>(address)),
+        }
+    }
+
+    /// The number, and how many bytes of it count.
+    pub(crate) fn number(self) -> (u32, u32) {
+        match self {
+            Self::Byte(byte) => (byte.into(), 1),
+            Self::Short(short) => (short.into(), 2),
+            Self::Word(word) => (word, 4),
+        }
+    }
+
     /// The largest that a value is made of, at an address that is aligned to it. `None` of a value
     /// that is made of none.
     fn of(value: &[u8], address: CUdeviceptr) -> Option<Self> {

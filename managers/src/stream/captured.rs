@@ -26,6 +26,7 @@ struct Kept {
 }
 
 /// Up to which ticket of a stream its work may have had memory that the graph uses.
+#[derive(Clone)]
 struct Allocated {
     timeline: Arc<Timeline>,
     core: Arc<ContextCore>,
@@ -54,19 +55,31 @@ impl GraphResources {
         }
     }
 
+    /// Keeps what another graph uses, whose work is part of this one's.
+    pub(crate) fn absorb(&self, child: &Arc<Self>) {
+        for allocated in &*child.after() {
+            self.add_after(allocated.clone());
+        }
+        self.keep_one(Arc::as_ptr(child).addr(), child);
+    }
+
     /// Launches come after the work that is on `stream` now.
     pub(crate) fn comes_after(&self, stream: &Stream) {
-        let timeline = stream.timeline();
-        let ticket = timeline.stamp();
+        let timeline = Arc::clone(stream.timeline());
+        let (ticket, core) = (timeline.stamp(), Arc::clone(stream.core()));
+        self.add_after(Allocated {
+            timeline,
+            core,
+            ticket,
+        });
+    }
+
+    fn add_after(&self, new: Allocated) {
         let mut after = self.after();
-        let known = |it: &&mut Allocated| it.timeline.serial() == timeline.serial();
-        match after.iter_mut().find(known) {
-            Some(known) => known.ticket = known.ticket.max(ticket),
-            None => after.push(Allocated {
-                timeline: Arc::clone(timeline),
-                core: Arc::clone(stream.core()),
-                ticket,
-            }),
+        let is_known = |it: &&mut Allocated| it.timeline.serial() == new.timeline.serial();
+        match after.iter_mut().find(is_known) {
+            Some(known) => known.ticket = known.ticket.max(new.ticket),
+            None => after.push(new),
         }
     }
 
