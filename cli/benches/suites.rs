@@ -9,16 +9,19 @@ use std::env;
 use std::error::Error;
 
 use cupola::{Cupola, Select};
-use cupola_cli::bench::{Figures, alloc, lifecycle, loader, pipeline, sim, slots};
+use cupola_cli::bench::{Figures, alloc, graph, lifecycle, loader, pipeline, sim, slots};
 
 /// What measures on a device.
 type Run = fn(&Cupola, bool) -> Result<Figures, Box<dyn Error>>;
 
-const SUITES: [(&str, Run); 6] = [
+const SUITES: [(&str, Run); 7] = [
     ("alloc", |cupola, quick| {
         let options = alloc::Options::default();
         let options = if quick { options.quick() } else { options };
         Ok(alloc::run(&cupola.selected()?, name(cupola)?, &options)?)
+    }),
+    ("graph", |cupola, quick| {
+        Ok(graph::run(&cupola.selected()?, name(cupola)?, quick)?)
     }),
     ("lifecycle", |cupola, quick| {
         let options = lifecycle::Options::default();

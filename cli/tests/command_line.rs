@@ -193,6 +193,7 @@ fn a_wrong_command_line_ends_with_2() {
 #[test]
 fn every_suite_runs_on_the_software_device() {
     for (suite, row) in [
+        ("graph", "a launch, 1 nodes: cupola"),
         ("lifecycle", "stream: acquire and return"),
         ("loader", "empty function, through the table"),
         ("pipeline", "1:1 overlapped"),

@@ -24,6 +24,7 @@ step "run --json" sh -c "./cupola run --device gpu --json - > '$out/run.json'"
 step "bench loader" ./cupola bench loader --device gpu --json "$out/loader.json"
 step "bench lifecycle" ./cupola bench lifecycle --device gpu --json "$out/lifecycle.json"
 step "bench alloc" ./cupola bench alloc --device gpu --json "$out/alloc.json"
+step "bench graph" ./cupola bench graph --device gpu --json "$out/graph.json"
 step "bench pipeline" ./cupola bench pipeline --device gpu --json "$out/pipeline.json"
 # Not for memcheck: tests that have a process of their own fault, panic or end without a drop, and one that looks
 # at the device's memory, of which the tool takes some. What a GPU does in seconds takes minutes under it.

@@ -6,6 +6,7 @@ pub mod alloc;
 mod clock;
 mod explain;
 mod figures;
+pub mod graph;
 pub mod lifecycle;
 pub mod loader;
 pub mod pipeline;

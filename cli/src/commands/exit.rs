@@ -93,6 +93,17 @@ impl From<cupola_cli::bench::tight::Error> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::graph::GraphError> for Failure {
+    fn from(error: cupola_cli::bench::graph::GraphError) -> Self {
+        use cupola_cli::bench::graph::GraphError;
+        match error {
+            GraphError::Failed(error) => error.into(),
+            GraphError::Driver(error) => error.into(),
+            GraphError::Wrong(what) => Self::new(Exit::Wrong, what.to_owned()),
+        }
+    }
+}
+
 impl From<cupola_cli::bench::lifecycle::Error> for Failure {
     fn from(error: cupola_cli::bench::lifecycle::Error) -> Self {
         Self::new(Exit::Device, error.to_string())

@@ -44,7 +44,7 @@ const RULES: &[Rule] = &[
     Rule {
         of: &["driver"],
         never: &[
-            "context", "stream", "event", "module", "buffer", "pool", "ops", "pipeline",
+            "context", "stream", "event", "module", "buffer", "pool", "ops", "pipeline", "graph",
         ],
         but: &[],
         why: "the bottom of the managers knows no manager",
