@@ -13,7 +13,7 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Sweep, Usage};
 
-use sweep::{interface, lifecycle, memory, work};
+use sweep::{graphs, interface, lifecycle, memory, work};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -36,6 +36,13 @@ fn every_call_of_a_whole_life_may_fail() {
 fn every_call_of_daily_operations_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine, interface).title("daily operations, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_graphs_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine.clone(), graphs::captured).title("captured graphs, CUDA 13.0"));
+    run(&Sweep::new(machine, graphs::built).title("graphs by nodes, CUDA 13.0"));
 }
 
 // A context of other code's is destroyed by that code, which has no caller to tell.

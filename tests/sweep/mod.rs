@@ -1,5 +1,6 @@
 //! The scenarios of the k-th-call sweep.
 
+pub(crate) mod graphs;
 mod interface;
 mod lifecycle;
 pub(crate) mod memory;

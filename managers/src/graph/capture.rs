@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 
-use cupola_sys::driver::CUstreamCaptureMode;
+use cupola_sys::driver::{CUstreamCaptureMode, Driver};
 
 use super::host::{HostFunction, call};
 use super::raw::RawGraph;
@@ -13,7 +13,7 @@ use super::staging::Staging;
 use super::{Graph, Input, Output, check_lens};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer};
 use crate::context::Context;
-use crate::driver::ContextCore;
+use crate::driver::{ContextCore, is_capturing};
 use crate::error::{Error, Result};
 use crate::ops::{download_raw, upload_raw};
 use crate::pool::{GraphMemory, MemoryPool};
@@ -283,9 +283,12 @@ impl<'c> Capture<'c> {
         self.is_open = false;
         let mut graph = ptr::null_mut();
         // SAFETY: the stream is alive, and its context current; `graph` outlives the call.
-        let ended = self
+        let mut ended = self
             .stream
             .put(|driver, stream| unsafe { driver.cuStreamEndCapture(stream, &raw mut graph) });
+        if ended.is_err() {
+            ended = self.end_again(ended);
+        }
         for stream in self.branches.iter().chain([&self.stream]) {
             stream.mark_captured(None);
         }
@@ -297,6 +300,27 @@ impl<'c> Capture<'c> {
         let graph = RawGraph::new(graph, self.core());
         joined?;
         Ok(graph)
+    }
+}
+
+impl Capture<'_> {
+    /// After an end that failed: a stream whose capture is open could be used by no caller any more.
+    #[cold]
+    #[track_caller]
+    fn end_again(&self, failed: Result<()>) -> Result<()> {
+        let is_open = |driver: &Driver, stream| is_capturing(driver, stream).unwrap_or(false);
+        let mut graph = ptr::null_mut();
+        let again = self.stream.put(|driver, stream| {
+            if !is_open(driver, stream) {
+                return Ok(());
+            }
+            // SAFETY: the stream is alive, and its context current; `graph` outlives the call.
+            unsafe { driver.cuStreamEndCapture(stream, &raw mut graph) }
+        });
+        if again.is_ok() && !graph.is_null() {
+            drop(RawGraph::new(graph, self.core()));
+        }
+        failed
     }
 }
 

@@ -11,6 +11,15 @@ pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
         id::cuStreamDestroy_v2 => Some(|u| Usage { streams: 0, ..*u }.is_empty() && u.streams <= 1),
         id::cuEventDestroy_v2 => Some(|u| Usage { events: 0, ..*u }.is_empty() && u.events <= 1),
         id::cuModuleUnload => Some(|u| Usage { modules: 0, ..*u }.is_empty() && u.modules <= 1),
+        id::cuGraphDestroy => Some(|u| Usage { graphs: 0, ..*u }.is_empty() && u.graphs <= 1),
+        id::cuGraphExecDestroy => Some(|u| {
+            Usage {
+                executables: 0,
+                ..*u
+            }
+            .is_empty()
+                && u.executables <= 1
+        }),
         id::cuMemPoolDestroy => Some(|u| Usage { pools: 0, ..*u }.is_empty() && u.pools <= 1),
         id::cuMemFreeAsync | id::cuMemFree_v2 => Some(|u| {
             Usage {

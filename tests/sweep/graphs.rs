@@ -1,0 +1,105 @@
+//! Graphs: captured and made node by node, launched, updated, cloned, gone.
+
+use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder, Update};
+use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::pool::PoolConfig;
+use cupola_managers::{Error, GraphExec, Stream};
+use cupola_testing::Stage;
+use cupola_testing::sweep::Outcome;
+
+const PTX: &str = "
+.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry nothing() {
+    ret;
+}
+";
+
+/// An executable that is dropped when its launches are over, also after an error: else they would be
+/// over some time later.
+struct Settled<'s> {
+    executable: GraphExec,
+    stream: &'s Stream,
+}
+
+impl Settled<'_> {
+    fn launch(&mut self) -> Result<(), Error> {
+        self.executable.launch(self.stream)?;
+        self.executable.launch(self.stream)?;
+        ops::synchronize(self.stream)
+    }
+}
+
+impl Drop for Settled<'_> {
+    fn drop(&mut self) {
+        let _ = ops::synchronize(self.stream).or_else(|_| ops::synchronize(self.stream));
+    }
+}
+
+pub(crate) fn captured(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let stream = context.streams().create(Default::default())?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let mut out = pool.zeros::<u32>(64, &stream)?;
+    let mut gone = pool.zeros::<u32>(64, &stream)?;
+    let pinned = context.buffers().pinned::<u32>(64)?;
+    let config = CaptureConfig::default().memory(&pool);
+    let (graph, output) = Graph::capture(&context, config, |capture| {
+        let main = capture.stream().clone();
+        let branch = capture.branch()?;
+        let mut scratch = pool.allocate::<u32>(64, &main)?;
+        ops::fill(&mut scratch, 5, &main)?;
+        ops::fill(&mut gone, 6, &branch)?;
+        capture.order(&branch, &main)?;
+        ops::copy(&scratch, &mut out, &main)?;
+        capture.host(|| (), &main)?;
+        capture.download(&out, pinned, &main)
+    })?;
+    drop(gone);
+    let (executable, stream) = (graph.instantiate()?, &stream);
+    let mut executable = Settled { executable, stream };
+    executable.executable.upload(stream)?;
+    executable.launch()?;
+    assert_eq!(executable.executable.output(output)?, [5; 64]);
+    assert_eq!(out.to_vec(stream)?, [5; 64]);
+    drop((graph, executable));
+    Ok(ops::synchronize(stream)?)
+}
+
+pub(crate) fn built(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let stream = context.streams().create(Default::default())?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let nothing = context.modules().load_ptx(PTX)?.function("nothing")?;
+    let event = context.events().create(Default::default())?;
+    let mut out = pool.zeros::<u32>(64, &stream)?;
+    let mut from = pool.zeros::<u32>(64, &stream)?;
+    let mut build = |value: u32| -> Result<Graph, Error> {
+        let mut inner = GraphBuilder::new(&context)?;
+        inner.host(&[], || ())?;
+        let mut builder = GraphBuilder::new(&context)?;
+        let child = builder.child(&[], &inner.finish())?;
+        let filled = builder.fill(&[child], &mut from, value)?;
+        // SAFETY: the kernel takes no arguments and touches no memory.
+        let kernel =
+            unsafe { builder.kernel(&[filled], &nothing, LaunchConfig::linear(1, 1), ()) }?;
+        let both = builder.empty(&[filled, kernel])?;
+        let copied = builder.copy(&[both], &from, &mut out)?;
+        builder.record(&[copied], &event)?;
+        Ok(builder.finish())
+    };
+    let (one, two) = (build(1)?, build(2)?);
+    let clone = one.try_clone()?;
+    assert_eq!(clone.nodes()?, one.nodes()?);
+    let (executable, stream) = (clone.instantiate()?, &stream);
+    let mut executable = Settled { executable, stream };
+    drop((one, clone));
+    executable.launch()?;
+    assert_eq!(executable.executable.update(&two)?, Update::Done);
+    executable.launch()?;
+    ops::synchronize_event(&event)?;
+    assert_eq!(out.to_vec(stream)?, [2; 64]);
+    drop((two, executable));
+    Ok(ops::synchronize(stream)?)
+}
