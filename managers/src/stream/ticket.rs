@@ -51,7 +51,7 @@ impl Stream {
     ///
     /// Awaiting a ticket takes no thread of the program's: one thread of this crate for each
     /// device asks it, as long as there is a ticket that a program waits for so. The program is
-    /// told late by about a hundredth of its wait, a millisecond at most, and of the loss of the
+    /// told late by about a hundredth of its wait, 3 ms at most, and of the loss of the
     /// context too.
     ///
     /// ```
