@@ -23,6 +23,7 @@ step run ./cupola run --device gpu
 step "run --json" sh -c "./cupola run --device gpu --json - > '$out/run.json'"
 step "bench loader" ./cupola bench loader --device gpu --json "$out/loader.json"
 step "bench lifecycle" ./cupola bench lifecycle --device gpu --json "$out/lifecycle.json"
+step "bench completion" ./cupola bench completion --device gpu --json "$out/completion.json"
 step "bench alloc" ./cupola bench alloc --device gpu --json "$out/alloc.json"
 step "bench graph" ./cupola bench graph --device gpu --json "$out/graph.json"
 step "bench pipeline" ./cupola bench pipeline --device gpu --json "$out/pipeline.json"

@@ -4,6 +4,7 @@
 
 pub mod alloc;
 mod clock;
+pub mod completion;
 mod explain;
 mod figures;
 pub mod graph;

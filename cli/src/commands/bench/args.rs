@@ -15,6 +15,8 @@ pub(crate) enum Suite {
     /// The memory pool against the driver's own allocator, cudarc (build with `--features
     /// peers`) and what the programs of other allocators printed
     Alloc(AllocArgs),
+    /// Futures against waits on the host, and what the thread costs that looks after futures
+    Completion(DeviceSuiteArgs),
     /// Launches, instantiations and updates of graphs against the driver's own calls
     Graph(DeviceSuiteArgs),
     /// Streams, events, the current context and opening a device against the driver's own
@@ -40,7 +42,10 @@ impl Suite {
         let common = match self {
             Self::Alloc(args) => &args.common,
             Self::Lifecycle(args) => &args.common,
-            Self::Graph(args) | Self::Loader(args) | Self::Pipeline(args) => &args.common,
+            Self::Completion(args)
+            | Self::Graph(args)
+            | Self::Loader(args)
+            | Self::Pipeline(args) => &args.common,
             #[cfg(feature = "sim")]
             Self::Sim(args) => &args.common,
             Self::Slots(args) => &args.common,
