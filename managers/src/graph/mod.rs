@@ -7,7 +7,7 @@
 //!
 //! A capture has a stream of its own, which no other thread has: so nothing gets into it by
 //! accident. Operations that a capture forbids are refused on that stream before a driver
-//! call is made ([`Error::Capturing`](crate::Error::Capturing)), so they do not end it.
+//! call is made ([`Error::Capturing`]), so they do not end it.
 
 mod branch;
 mod build;

@@ -10,7 +10,7 @@ mod page;
 mod tests;
 mod words;
 
-use std::sync::atomic::{AtomicU64 as Counter, Ordering as Relaxed};
+use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[cfg(loom)]
@@ -60,8 +60,8 @@ impl Flags {
 
     pub(super) fn stats(&self) -> CompletionStats {
         CompletionStats {
-            flagged: self.flagged.load(Relaxed::Relaxed),
-            polled: self.polled.load(Relaxed::Relaxed),
+            flagged: self.flagged.load(Ordering::Relaxed),
+            polled: self.polled.load(Ordering::Relaxed),
         }
     }
 
@@ -89,6 +89,6 @@ impl Flags {
             true => &self.flagged,
             false => &self.polled,
         };
-        counter.fetch_add(1, Relaxed::Relaxed);
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 }

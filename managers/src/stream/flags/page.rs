@@ -1,17 +1,14 @@
 //! The page-locked memory that flags are words of.
 
-use std::sync::atomic::{AtomicBool, Ordering as Relaxed};
 use std::sync::{Arc, Mutex};
 
 use cupola_sys::driver::{CUstream, Driver, DriverError};
 
 use super::free_bits::FreeBits;
 use crate::lists;
-use crate::sync::{self, AtomicU32, Ordering};
+use crate::sync::{self, AtomicBool, AtomicU32, Ordering};
 
-use super::words::Words;
-
-use super::words::WORDS;
+use super::words::{WORDS, Words};
 
 /// Words that streams write and the host reads, each of them one flag's at a time. The memory is
 /// given up with this value, which every flag shares.
@@ -122,7 +119,7 @@ impl Flag {
 
     /// A capture that began meanwhile may have the write: the page stays for ever.
     pub(crate) fn note_captured(&self) {
-        self.page.is_captured.store(true, Relaxed::Relaxed);
+        self.page.is_captured.store(true, Ordering::Relaxed);
     }
 }
 
@@ -133,7 +130,7 @@ impl Drop for Page {
         }
         self.reclaim();
         let awaited = std::mem::take(&mut *sync::lock(&self.awaited));
-        let is_captured = self.is_captured.load(Relaxed::Relaxed);
+        let is_captured = self.is_captured.load(Ordering::Relaxed);
         self.words.give_back(awaited, is_captured);
     }
 }
