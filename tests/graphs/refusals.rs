@@ -101,3 +101,42 @@ fn a_capture_that_other_code_ends_is_an_error() {
     drop(out);
     bench.finish();
 }
+
+// Without it a driver before a function of graphs could be asked for what it has not, or its user not
+// be told which one it needs.
+#[cfg(feature = "sim")]
+#[test]
+fn a_driver_that_is_too_old_says_what_it_lacks() {
+    use cupola_managers::graph::GraphBuilder;
+    use cupola_managers::ops::LaunchConfig;
+    use cupola_sys::Version;
+
+    let machine = cupola_sim::Machine::builder();
+    let machine = machine.driver_version(Version::new(11, 3)).build();
+    let bench = Bench::over(machine.driver());
+    let mut out = bench.pool.zeros::<u32>(10, &bench.stream).unwrap();
+    let config = CaptureConfig::default();
+    let (graph, ()) = Graph::capture(&bench.context, config, |capture| {
+        ops::fill(&mut out, 1, capture.stream())
+    })
+    .unwrap();
+    let lacks = |error: Error, name: &str, since: Version| match error {
+        Error::Unsupported { symbol, needs, .. } => assert_eq!((symbol, needs), (name, since)),
+        other => panic!("{other:?}"),
+    };
+    let error = graph.instantiate().unwrap_err();
+    lacks(error, "cuGraphInstantiateWithFlags", Version::new(11, 4));
+    let mut builder = GraphBuilder::new(&bench.context).unwrap();
+    let kernel = bench.kernel("cupola_saxpy");
+    let (n, x) = (10_u64, bench.pool.zeros::<f32>(10, &bench.stream).unwrap());
+    let arguments = (n, 1.0_f32, &x, &x);
+    // SAFETY: the node is refused.
+    let error = unsafe { builder.kernel(&[], &kernel, LaunchConfig::linear(1, 1), arguments) };
+    lacks(
+        error.unwrap_err(),
+        "cuGraphAddKernelNode_v2",
+        Version::new(12, 0),
+    );
+    drop((graph, builder, kernel, out, x));
+    bench.finish();
+}
