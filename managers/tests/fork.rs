@@ -6,6 +6,7 @@ mod common;
 use core::ffi::{c_int, c_uint};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
+use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder};
 use cupola_managers::managed::{ManagedConfig, ManagedContext};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::stream::{StreamPool, StreamPoolConfig};
@@ -420,4 +421,49 @@ fn a_child_refuses_pipelines_and_what_is_made_of_them() {
         status, 0,
         "256: one was not refused, 512: the driver was called"
     );
+}
+
+// Without it a child could launch a graph of its parent, or free what the parent's launches use.
+#[test]
+fn a_child_launches_no_graph_and_leaves_what_it_uses_alone() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(8, &stream).unwrap();
+    let capture = |buffer: &mut _| {
+        Graph::capture(&context, CaptureConfig::default(), |capture| {
+            ops::fill(buffer, 3, capture.stream())
+        })
+        .unwrap()
+        .0
+    };
+    let graph = capture(&mut buffer);
+    let mut executable = graph.instantiate().unwrap();
+    let mut builder = GraphBuilder::new(&context).unwrap();
+    executable.launch(&stream).unwrap();
+    ops::synchronize(&stream).unwrap();
+    table.reset();
+    let status = in_a_child(|| {
+        let refused = [
+            executable.launch(&stream),
+            executable.upload(&stream),
+            executable.synchronize(),
+            executable.update(&graph).map(drop),
+            graph.instantiate().map(drop),
+            graph.try_clone().map(drop),
+            graph.nodes().map(drop),
+            builder.empty(&[]).map(drop),
+            builder.fill(&[], &mut buffer, 4).map(drop),
+            GraphBuilder::new(&context).map(drop),
+            Graph::capture(&context, CaptureConfig::default(), |_| Ok::<_, Error>(())).map(drop),
+        ];
+        let refused = refused.iter().all(|result| *result == Err(Error::Forked));
+        drop((buffer, executable, graph, builder));
+        match (refused, table.counts().is_empty()) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, _) => 2,
+        }
+    });
+    assert_eq!(status, 0, "256: the driver was called, 512: work was put");
 }

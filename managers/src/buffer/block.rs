@@ -186,6 +186,10 @@ impl Block {
     /// over. False when there is none.
     #[cold]
     fn give_to_graph(&mut self) -> bool {
+        // In a fork another thread may have left a lock taken.
+        if self.pool().core().not_forked().is_err() {
+            return false;
+        }
         let graph = self.rest_mut().and_then(ColdFields::take_graph);
         let Some(graph) = graph else {
             return false;

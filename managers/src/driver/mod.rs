@@ -42,5 +42,5 @@ pub use ledger::Live;
 pub(crate) use ledger::{Holds, Kind, Ledger};
 pub use ownership::ContextKind;
 pub(crate) use ownership::{Ownership, forgive_shutdown};
-pub(crate) use reactor::Watched;
+pub(crate) use reactor::{Watched, is_reactor};
 pub(crate) use spin_budget::SpinBudget;

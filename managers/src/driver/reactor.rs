@@ -4,6 +4,7 @@
 //! function holds up the work behind it, must not call the driver, and is not called when the
 //! context is lost, while the question returns the loss.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -12,7 +13,17 @@ use std::time::{Duration, Instant};
 
 use super::SpinBudget;
 use crate::lists;
-use crate::sync;
+use crate::sync::{self, per_thread};
+
+per_thread! {
+    /// Whether the thread is a reactor's.
+    static IS_REACTOR: Cell<bool> = Cell::new(false);
+}
+
+/// Whether the calling thread is a reactor's, which must wait for nothing: it has other callers.
+pub(crate) fn is_reactor() -> bool {
+    IS_REACTOR.try_with(Cell::get).unwrap_or(false)
+}
 
 /// What the thread looks after.
 pub(crate) trait Watched: Send + Sync {
@@ -128,6 +139,7 @@ impl Inner {
     }
 
     fn run(&self) {
+        let _ = IS_REACTOR.try_with(|is_reactor| is_reactor.set(true));
         let mut watched = Vec::new();
         let mut newest = Instant::now();
         while !self.ended.load(Ordering::Relaxed) {

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use cupola_sys::driver::{CUgraphExec, id};
 
 use super::staging::Staging;
 use super::{Input, Output};
 use crate::buffer::DeviceCopy;
-use crate::driver::{ContextCore, Kind};
+use crate::driver::{ContextCore, Kind, is_reactor};
 use crate::error::{Error, Result};
 use crate::stream::timeline::OnDone;
 use crate::stream::{GraphResources, Stream};
@@ -78,6 +79,8 @@ impl GraphExec {
     #[inline]
     #[track_caller]
     pub fn launch(&mut self, stream: &Stream) -> Result<()> {
+        // In a fork another thread may have left a lock taken.
+        self.core.not_forked()?;
         if !stream.is_in(&self.core) {
             return Err(Error::WrongContext { what: "the graph" });
         }
@@ -193,7 +196,7 @@ impl Uses {
             return;
         }
         let retired = Arc::new(Retired {
-            uses: Mutex::new(Some(self)),
+            uses: Mutex::new((launched.len(), Some(self))),
             watches: Mutex::default(),
         });
         for (stream, ticket) in launched {
@@ -205,22 +208,37 @@ impl Uses {
     }
 }
 
-/// What the launches of a dropped executable use: it goes with the last of its watchers.
+/// What the launches of a dropped executable use.
 struct Retired {
-    uses: Mutex<Option<Uses>>,
+    /// With the number of streams whose launches may run.
+    uses: Mutex<(usize, Option<Uses>)>,
     watches: Mutex<Vec<OnDone>>,
 }
 
 impl Retired {
+    /// The launches of one stream are over, or it is not known of them.
     fn note_end(&self, result: &Result<()>) {
         let is_over = match result {
             Ok(()) => true,
             // Nothing runs in a context that is lost, or will: its memory is handed out no more.
             Err(error) => matches!(error, Error::Poisoned { .. }),
         };
+        let uses = {
+            let (left, uses) = &mut *sync::lock(&self.uses);
+            *left -= 1;
+            match is_over && *left > 0 {
+                true => None,
+                false => uses.take(),
+            }
+        };
         if !is_over {
-            // Not known: what the graph uses is left alone for ever.
-            let _for_ever = ManuallyDrop::new(sync::lock(&self.uses).take());
+            // What the graph uses is left alone for ever.
+            let _for_ever = ManuallyDrop::new(uses);
+        } else if uses.is_some() && is_reactor() {
+            // Pinned memory and modules wait for the device when they are dropped.
+            let thread = thread::Builder::new().name("cupola-release".into());
+            // Where there can be no thread they are dropped here.
+            let _ended_or_here = thread.spawn(move || drop(uses));
         }
     }
 }

@@ -85,6 +85,7 @@ impl Graph {
 
     /// Refuses a graph whose copies are from or to pinned memory, which its executable has.
     fn refuse_pinned(&self) -> Result<()> {
+        self.core().not_forked()?;
         let has_none = |staging: &Staging| staging.is_empty();
         match sync::lock(&self.staging).as_ref().is_some_and(has_none) {
             true => Ok(()),
@@ -132,6 +133,8 @@ impl Graph {
     #[doc(alias = "cuGraphInstantiateWithFlags")]
     #[track_caller]
     pub fn instantiate_with(&self, flags: GraphInstantiateFlags) -> Result<GraphExec> {
+        // In a fork another thread may have left the lock taken.
+        self.core().not_forked()?;
         let mut staging = sync::lock(&self.staging);
         if staging.is_none() {
             let problem = "its pinned memory is with another executable: capture it once more";
@@ -170,6 +173,7 @@ impl Graph {
     #[doc(alias = "cuGraphClone")]
     #[track_caller]
     pub fn try_clone(&self) -> Result<Self> {
+        self.core().not_forked()?;
         let has_memory = match &*sync::lock(&self.staging) {
             Some(staging) => !staging.is_empty(),
             None => true,

@@ -92,11 +92,22 @@ impl GraphResources {
     #[inline]
     #[track_caller]
     pub(crate) fn order(&self, stream: &Stream) -> Result<()> {
-        let mut after = self.after();
-        after.retain(|allocated| !allocated.timeline.is_done(allocated.ticket));
-        for allocated in &*after {
-            let (timeline, core) = (&allocated.timeline, &allocated.core);
-            if !stream.wait_for_ticket(timeline, core, allocated.ticket)? {
+        let pending = {
+            let mut after = self.after();
+            after.retain(|allocated| !allocated.timeline.is_done(allocated.ticket));
+            if after.is_empty() {
+                return Ok(());
+            }
+            after.clone()
+        };
+        // Without the lock: a failing call may run a policy of the user's.
+        for Allocated {
+            timeline,
+            core,
+            ticket,
+        } in &pending
+        {
+            if !stream.wait_for_ticket(timeline, core, *ticket)? {
                 let operation = "launch a graph";
                 return Err(Error::Capturing { operation });
             }
@@ -138,7 +149,8 @@ impl Stream {
     /// What the graph keeps that the stream's work is captured into.
     #[inline]
     pub(crate) fn captured(&self) -> Option<Arc<GraphResources>> {
-        match self.is_captured() {
+        // In a fork another thread may have left the lock taken.
+        match self.is_captured() && self.core().not_forked().is_ok() {
             true => self.capture_mark().resources().clone(),
             false => None,
         }
