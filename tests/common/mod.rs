@@ -7,6 +7,9 @@
 pub(crate) mod sharing;
 mod target;
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use cupola_managers::module::Function;
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::StreamConfig;
@@ -124,6 +127,31 @@ impl Bench {
         assert_nothing_left(&watch);
         #[cfg(feature = "sim")]
         if let Some(machine) = machine {
+            assert_eq!(machine.leaks(), None);
+            assert_no_findings(&machine);
+        }
+    }
+}
+
+impl Bench {
+    /// As [`finish`](Self::finish), where things are released some time after their last use, on another
+    /// thread.
+    pub(crate) fn finish_later(self) {
+        let watch = self.execution.watch();
+        #[cfg(feature = "sim")]
+        let machine = self.machine.clone();
+        drop(self);
+        let end = Instant::now() + Duration::from_secs(10);
+        let wait = |is_over: &dyn Fn() -> bool| {
+            while !is_over() && Instant::now() < end {
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        wait(&|| watch.live().is_empty());
+        assert_nothing_left(&watch);
+        #[cfg(feature = "sim")]
+        if let Some(machine) = machine {
+            wait(&|| machine.leaks().is_none());
             assert_eq!(machine.leaks(), None);
             assert_no_findings(&machine);
         }

@@ -62,7 +62,7 @@ fn a_buffer_that_is_dropped_stays_as_long_as_its_graph() {
     drop((others, two, executable));
     eventually("the buffer is freed", || live() < held);
     drop(out);
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it memory of launches that run could be freed under them when their executable is dropped.
@@ -99,7 +99,7 @@ fn launches_outlive_their_executable() {
         assert_eq!(noise.to_vec(&other).unwrap(), vec![0; LEN]);
     }
     drop(out);
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it a capture that fails would leave its stream captured, its memory held or its objects alive.
@@ -134,5 +134,5 @@ fn a_capture_that_fails_leaves_nothing() {
     assert_eq!(bench.context.streams().live(), streams);
     assert_eq!(bench.execution.live().graphs, 0);
     drop(out);
-    bench.finish();
+    bench.finish_later();
 }

@@ -64,7 +64,7 @@ fn launches_do_what_was_captured_as_often_as_they_are_made() {
         assert_eq!(y.to_vec(&bench.stream).unwrap(), [expected; 1000]);
     }
     drop((graph, executable, another, x, y, other));
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it work on two branches could be lost, or the end of a launch come before theirs.
@@ -95,7 +95,7 @@ fn branches_are_part_of_the_graph_and_joined_at_its_end() {
         }
     }
     drop((graph, executable, parts, sum));
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it a launch could read what the host has not written yet, or the host what no launch has
@@ -128,7 +128,7 @@ fn pinned_memory_goes_up_and_down_with_each_launch() {
         assert_eq!(executable.output(output).unwrap(), [expected; 777]);
     }
     drop((graph, executable));
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it a function could be called once and never again, or after it is gone.
@@ -162,7 +162,7 @@ fn functions_on_the_host_are_called_by_each_launch() {
         );
         std::thread::yield_now();
     }
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it memory that was freed in a capture would not be used again in it, and a graph would need
@@ -191,7 +191,7 @@ fn a_graph_uses_its_memory_again() {
     executable.launch(&bench.stream).unwrap();
     assert_eq!(out.to_vec(&bench.stream).unwrap(), vec![7; LEN]);
     drop((graph, executable, out));
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it a graph could not be looked at.
@@ -209,5 +209,5 @@ fn a_graph_is_written_as_dot() {
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.contains("digraph"), "{text}");
     drop((graph, out));
-    bench.finish();
+    bench.finish_later();
 }

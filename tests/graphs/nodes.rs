@@ -67,7 +67,7 @@ fn nodes_of_all_kinds_run_in_their_order() {
     assert_eq!(bytes.to_vec(&bench.stream).unwrap(), [[9; 3]; 10]);
     assert_eq!(shorts.to_vec(&bench.stream).unwrap(), [0x1234; 10]);
     drop((executable, z, bytes, shorts, event));
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it a launch would run beside the work that it is to wait for.
@@ -95,7 +95,7 @@ fn a_graph_waits_for_an_event_of_the_outside() {
         assert_eq!(to.to_vec(&bench.stream).unwrap(), vec![round; LEN]);
     }
     drop((executable, from, to, event, other));
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it a node of one graph could be put behind one of another, which drivers do not check.
@@ -119,5 +119,5 @@ fn wrong_nodes_are_refused() {
     // What was refused is in no graph.
     assert_eq!(one.finish().nodes().unwrap(), 0);
     drop((two, out, none, nothing));
-    bench.finish();
+    bench.finish_later();
 }

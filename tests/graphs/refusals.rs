@@ -68,7 +68,7 @@ fn operations_that_a_capture_forbids_are_refused_and_end_nothing() {
         ops::synchronize(&bench.stream).unwrap();
     }
     drop((idle, out, side, pinned, event));
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it code that does not know of a capture could end it, and the work after that be lost
@@ -99,7 +99,7 @@ fn a_capture_that_other_code_ends_is_an_error() {
         assert_eq!(out.to_vec(&bench.stream).unwrap(), [2; 10]);
     }
     drop(out);
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it a driver before a function of graphs could be asked for what it has not, or its user not
@@ -138,5 +138,5 @@ fn a_driver_that_is_too_old_says_what_it_lacks() {
         Version::new(12, 0),
     );
     drop((graph, builder, kernel, out, x));
-    bench.finish();
+    bench.finish_later();
 }
