@@ -116,8 +116,10 @@ fn canaries_in_blocks_of_the_heap_live() {
 
 /// How much the threads of [`threads_at_the_limit`] have alive together, in percent of the limit,
 /// by bytes. Nothing that is alive is moved, so small blocks keep pages from larger ones: the
-/// fuller, the likelier a refusal that is no mistake. With 40 there was none in 20 runs, with 50
-/// one in 20; of 14 runs with 40 nine reached the limit and had to move or drain something.
+/// fuller, the likelier a refusal that is no mistake, and on a busy machine, where threads are
+/// stopped while they hold blocks, one run in four has one with 35 as with 40. So a run with a
+/// refusal tells nothing, and one without is asked for. Of 14 runs with 40 nine reached the limit
+/// and had to move or drain something.
 const FULL: u64 = 40;
 
 /// Runs in which the limit must have been reached once.
@@ -231,9 +233,10 @@ impl Worker<'_> {
     }
 }
 
-/// Has many threads ask for several times the limit: together they have `most`. Whether the pool had
-/// all of the limit, and had to move or drain something.
-fn at_the_limit(percent: u64, charge: Charge) -> bool {
+/// Has many threads ask for several times the limit: together they have `percent` of it. How many
+/// requests were refused, and whether the pool had all of the limit, and had to move or drain
+/// something.
+fn at_the_limit(percent: u64, charge: Charge) -> (u64, bool) {
     const MANY: u64 = 64;
     let bench = Bench::open();
     let limit = MANY * PAGE;
@@ -311,8 +314,8 @@ fn at_the_limit(percent: u64, charge: Charge) -> bool {
         "mapped {mapped}, device {before} to {least}, live {peak}, refused {refused}, {usage:?}"
     );
     assert!(mapped <= limit && usage.peak_mapped <= limit);
-    assert_eq!((usage.live, usage.exhausted, usage.refused), (0, 0, 0));
-    assert_eq!(refused, 0);
+    assert_eq!((usage.live, usage.exhausted), (0, 0));
+    assert_eq!(usage.refused, refused);
     // Streams take some of the device's memory when they are first used.
     let others = if on_gpu() { 64 << 20 } else { 0 };
     assert!(before - least <= limit + others, "{}", before - least);
@@ -323,7 +326,8 @@ fn at_the_limit(percent: u64, charge: Charge) -> bool {
     }
     drop((wrong, kernels, streams, pool));
     bench.finish();
-    usage.peak_mapped == limit && usage.remapped + usage.drains > 0
+    let is_reached = usage.peak_mapped == limit && usage.remapped + usage.drains > 0;
+    (refused, is_reached)
 }
 
 // Without it threads could pass the limit together, or be refused what they have room for: by
@@ -331,10 +335,10 @@ fn at_the_limit(percent: u64, charge: Charge) -> bool {
 #[test]
 #[ignore = "run by threads_at_the_limit_never_pass_it: it looks at all the memory of its device"]
 fn threads_at_the_limit() {
-    // Blocks that count whole pages share them, and may need less.
-    at_the_limit(100, pages);
+    // Blocks that count whole pages share them, and may need less: each refusal is a mistake.
+    assert_eq!(at_the_limit(100, pages).0, 0);
     let percent = number("CUPOLA_LIMIT_PERCENT", FULL);
-    let is_reached = (0..RUNS).any(|_| at_the_limit(percent, |bytes| bytes));
+    let is_reached = (0..RUNS).any(|_| at_the_limit(percent, |bytes| bytes) == (0, true));
     assert!(is_reached, "it was no test of the limit");
 }
 
