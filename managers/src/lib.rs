@@ -9,7 +9,8 @@
 //! a context makes the managers of the objects in it. Several drivers side by side are
 //! [backends](backend); a thread works in a [runtime context](runtime).
 //!
-//! * Nothing is created before it is asked for, and no thread is started. Besides the calls that
+//! * Nothing is created before it is asked for, and no thread is started but by a caller that awaits
+//!   something, or drops what the device still uses. Besides the calls that
 //!   its caller asked for, an operation asks which context is current, may ask whether a stream is
 //!   captured and set the thread's capture mode around a wait, orders streams by events, and after
 //!   a failure asks for the driver's explanation.

@@ -12,6 +12,7 @@ use super::{Input, Output};
 use crate::buffer::DeviceCopy;
 use crate::driver::{ContextCore, Kind, is_reactor};
 use crate::error::{Error, Result};
+use crate::lists;
 use crate::stream::timeline::OnDone;
 use crate::stream::{GraphResources, Stream};
 use crate::sync;
@@ -89,13 +90,12 @@ impl GraphExec {
             resources.order(stream)?;
         }
         let raw = self.raw;
-        // Before the call: after one that fails the graph may run all the same.
-        self.uses.note_launch(stream);
         // SAFETY: both are alive and of this context, which is current; what the graph uses is kept.
         let launched =
             stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
                 driver.cuGraphLaunch(raw, stream)
             });
+        // Also after an error: the graph may run all the same.
         self.uses.note_launch(stream);
         launched
     }
@@ -171,8 +171,9 @@ impl Uses {
 
     #[cold]
     fn note_new(&mut self, stream: &Stream, ticket: u64) {
-        self.launched
-            .retain(|(known, ticket)| !known.timeline().is_done(*ticket));
+        lists::retain(&mut self.launched, |(known, ticket)| {
+            !known.timeline().is_done(*ticket)
+        });
         self.launched.push((stream.clone(), ticket));
     }
 

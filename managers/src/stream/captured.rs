@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Stream;
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
+use crate::lists;
 use crate::stream::timeline::Timeline;
 use crate::sync::{AtomicBool, Ordering};
 
@@ -94,7 +95,7 @@ impl GraphResources {
     pub(crate) fn order(&self, stream: &Stream) -> Result<()> {
         let pending = {
             let mut after = self.after();
-            after.retain(|allocated| !allocated.timeline.is_done(allocated.ticket));
+            lists::retain(&mut after, |it| !it.timeline.is_done(it.ticket));
             if after.is_empty() {
                 return Ok(());
             }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::lists;
 use crate::stream::{GraphResources, Stream};
 use crate::sync::capacity::Permit;
 
@@ -34,7 +35,7 @@ impl ColdFields {
     /// A graph uses the block. Whether that is new.
     pub(crate) fn add_graph(&self, graph: &Arc<GraphResources>) -> bool {
         let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
-        graphs.retain(|known| known.strong_count() > 0);
+        lists::retain(&mut graphs, |known| known.strong_count() > 0);
         let is_new = !graphs
             .iter()
             .any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(graph)));
