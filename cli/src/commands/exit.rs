@@ -93,6 +93,17 @@ impl From<cupola_cli::bench::tight::Error> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::pipeline::PipelineError> for Failure {
+    fn from(error: cupola_cli::bench::pipeline::PipelineError) -> Self {
+        use cupola_cli::bench::pipeline::PipelineError;
+        match error {
+            PipelineError::Failed(error) => error.into(),
+            PipelineError::Driver(error) => error.into(),
+            PipelineError::Wrong(_) => Self::new(Exit::Wrong, error.to_string()),
+        }
+    }
+}
+
 impl From<cupola_cli::bench::graph::GraphError> for Failure {
     fn from(error: cupola_cli::bench::graph::GraphError) -> Self {
         use cupola_cli::bench::graph::GraphError;

@@ -1,0 +1,92 @@
+//! What a thread pays to submit an item while slots are free: nothing of this is waiting.
+
+use std::time::Instant;
+
+use cupola::MemoryPool;
+use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::{Context, Error};
+
+use super::kernel::Work;
+use super::{PipelineError, raw};
+use crate::bench::Figures;
+
+/// Items that are submitted between two waits, and their elements.
+const DEPTH: usize = 8;
+const ELEMENTS: usize = 256;
+
+/// What a submitted item may take beside the driver's calls.
+const BESIDE_RAW: f64 = 1.1;
+
+pub(super) fn run(
+    figures: &mut Figures,
+    context: &Context,
+    pool: &MemoryPool,
+    work: &Work,
+    quick: bool,
+) -> Result<(), PipelineError> {
+    let (rounds, batches) = if quick { (1, 2) } else { (21, 50) };
+    let mut raw = raw::Loop::new(context, pool, ELEMENTS, DEPTH)?;
+    let config = PipelineConfig::new(ELEMENTS, ELEMENTS).depth(DEPTH);
+    let mut pipeline = Pipeline::new(context, pool, config)?;
+    let [mut by_calls, mut by_pipeline] = [const { Vec::new() }; 2];
+    for round in 0..=rounds {
+        let calls = by_driver(&mut raw, work, batches)?;
+        let ours = by_cupola(&mut pipeline, work, batches)?;
+        if round > 0 {
+            by_calls.push(calls);
+            by_pipeline.push(ours);
+        }
+    }
+    let against = "submitting an item: the driver's calls";
+    figures.push(against, "us", &by_calls, None);
+    let row = figures.push(
+        "submitting an item: the pipeline",
+        "us",
+        &by_pipeline,
+        Some(against),
+    );
+    let most = BESIDE_RAW * crate::bench::median(&by_calls);
+    row.want(most);
+    Ok(())
+}
+
+fn by_driver(raw: &mut raw::Loop, work: &Work, batches: u32) -> Result<f64, PipelineError> {
+    let mut submitting = 0.0;
+    for _ in 0..batches {
+        let start = Instant::now();
+        for slot in 0..raw.depth() {
+            raw.submit(slot, work, 1)?;
+        }
+        submitting += start.elapsed().as_secs_f64();
+        for slot in 0..raw.depth() {
+            raw.take(slot, Work::expected(0.0, 1))?;
+        }
+    }
+    Ok(submitting * 1e6 / f64::from(batches) / raw.depth() as f64)
+}
+
+fn by_cupola(
+    pipeline: &mut Pipeline<f32, f32>,
+    work: &Work,
+    batches: u32,
+) -> Result<f64, PipelineError> {
+    let (mut submitting, mut submitted) = (0.0, 0_u32);
+    for _ in 0..batches {
+        let start = Instant::now();
+        while let Some(input) = pipeline.try_input() {
+            let step = |step: cupola_managers::pipeline::Step<'_, f32, f32>| {
+                work.put(step.input, step.output, 1, step.stream)?;
+                Ok::<_, Error>(ELEMENTS)
+            };
+            input.submit(ELEMENTS, step).map_err(Error::from)?;
+            submitted += 1;
+        }
+        submitting += start.elapsed().as_secs_f64();
+        while let Some(item) = pipeline.output().map_err(Error::from)? {
+            if item.output.first() != Some(&Work::expected(0.0, 1)) {
+                return Err(PipelineError::Wrong("the pipeline"));
+            }
+        }
+    }
+    Ok(submitting * 1e6 / f64::from(submitted))
+}
