@@ -5,6 +5,7 @@
 pub mod alloc;
 mod clock;
 pub mod completion;
+pub mod copies;
 mod explain;
 mod figures;
 pub mod graph;

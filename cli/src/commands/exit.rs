@@ -104,6 +104,16 @@ impl From<cupola_cli::bench::pipeline::PipelineError> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::copies::CopiesError> for Failure {
+    fn from(error: cupola_cli::bench::copies::CopiesError) -> Self {
+        use cupola_cli::bench::copies::CopiesError;
+        match error {
+            CopiesError::Failed(error) => error.into(),
+            CopiesError::Driver(error) => error.into(),
+        }
+    }
+}
+
 impl From<cupola_cli::bench::graph::GraphError> for Failure {
     fn from(error: cupola_cli::bench::graph::GraphError) -> Self {
         use cupola_cli::bench::graph::GraphError;

@@ -17,6 +17,8 @@ pub(crate) enum Suite {
     Alloc(AllocArgs),
     /// Futures against waits on the host, and what the thread costs that looks after futures
     Completion(DeviceSuiteArgs),
+    /// A small copy beside a bulk one, which is put in one call or in chunks
+    Copies(DeviceSuiteArgs),
     /// Launches, instantiations and updates of graphs against the driver's own calls
     Graph(DeviceSuiteArgs),
     /// Streams, events, the current context and opening a device against the driver's own
@@ -43,6 +45,7 @@ impl Suite {
             Self::Alloc(args) => &args.common,
             Self::Lifecycle(args) => &args.common,
             Self::Completion(args)
+            | Self::Copies(args)
             | Self::Graph(args)
             | Self::Loader(args)
             | Self::Pipeline(args) => &args.common,

@@ -30,6 +30,10 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             let (_cupola, device, name) = open(&args.device)?;
             bench::completion::run(&device, name, args.common.quick)?
         }
+        Suite::Copies(args) => {
+            let (_cupola, device, name) = open(&args.device)?;
+            bench::copies::run(&device, name, args.common.quick)?
+        }
         Suite::Graph(args) => {
             let (_cupola, device, name) = open(&args.device)?;
             bench::graph::run(&device, name, args.common.quick)?
