@@ -27,5 +27,5 @@ pub mod settings;
 
 pub use device::{
     Act, Allocation, CallSite, DeviceConfig, Finding, FindingKind, KernelSite, Machine,
-    MachineBuilder, Memory, Order, Step, Strict, Trace, Usage,
+    MachineBuilder, Memory, Order, Profile, Step, Strict, Trace, UnknownProfile, Usage,
 };

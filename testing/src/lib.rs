@@ -42,6 +42,8 @@ pub mod sweep;
 pub use bench::{BenchBuilder, Remains, TestBench};
 pub use cupola_managers::testing::{SlotCounts, TestConfig};
 pub use cupola_sim::fault::FaultTable;
-pub use cupola_sim::{DeviceConfig, Finding, FindingKind, Machine, MachineBuilder, Strict, Usage};
+pub use cupola_sim::{
+    DeviceConfig, Finding, FindingKind, Machine, MachineBuilder, Profile, Strict, Usage,
+};
 pub use cupola_sys::driver::{CUresult, id};
 pub use sweep::{Stage, Sweep, SweepTable};

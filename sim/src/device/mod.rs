@@ -22,6 +22,7 @@ mod sync;
 pub(crate) use machine::MOST_DEVICES;
 pub use machine::Machine;
 pub use machine::config::{DeviceConfig, MachineBuilder, Order};
+pub use machine::profile::{Profile, UnknownProfile};
 pub use machine::usage::Usage;
 pub use schedule::{Act, Step, Trace};
 pub use strict::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory, Strict};

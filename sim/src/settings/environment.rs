@@ -18,6 +18,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "the CUDA version of the driver, such as 12.4",
     ),
     ("CUPOLA_SIM_DEVICES", "how many devices; 0 for none"),
+    (
+        "CUPOLA_SIM_PROFILE",
+        "what kind of devices: discrete (the default), confidential, integrated or mig",
+    ),
     ("CUPOLA_SIM_MEMORY", "memory of each device, such as 16GiB"),
     ("CUPOLA_SIM_WORKERS", "host threads that execute a kernel"),
     (
@@ -112,6 +116,15 @@ pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, S
         for device in &mut settings.device {
             device.memory = Some(Size(size));
         }
+    }
+    if let Some(profile) = text("CUPOLA_SIM_PROFILE")? {
+        let profile = profile.parse();
+        settings.profile =
+            Some(profile.map_err(|error| SettingsError::value("CUPOLA_SIM_PROFILE", error))?);
+        settings
+            .device
+            .iter_mut()
+            .for_each(|device| device.profile = None);
     }
     if let Some(workers) = number("CUPOLA_SIM_WORKERS")? {
         settings.workers = Some(workers);

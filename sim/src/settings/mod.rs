@@ -16,7 +16,7 @@ use cupola_sys::driver::{Driver, DriverError};
 use cupola_sys::{SymbolId, Version};
 use serde::Deserialize;
 
-use crate::device::{DeviceConfig, MachineBuilder, Order, Strict};
+use crate::device::{DeviceConfig, MachineBuilder, Order, Profile, Strict};
 use crate::fault::FaultTable;
 
 pub use environment::VARIABLES;
@@ -86,6 +86,9 @@ pub struct Settings {
     /// How many devices, if they are all alike.
     devices: Option<usize>,
     device: Vec<DeviceSettings>,
+    /// Of the devices that do not say it.
+    #[serde(deserialize_with = "text::profile")]
+    profile: Option<Profile>,
     workers: Option<usize>,
     /// Where the log of calls goes: a path, `stderr`, or nothing.
     pub log: Option<PathBuf>,
@@ -116,6 +119,8 @@ pub struct Settings {
 #[serde(default, deny_unknown_fields)]
 struct DeviceSettings {
     name: Option<String>,
+    #[serde(deserialize_with = "text::profile")]
+    profile: Option<Profile>,
     memory: Option<Size>,
     #[serde(deserialize_with = "text::capability")]
     compute_capability: Option<(u32, u32)>,
@@ -216,6 +221,9 @@ impl Settings {
         if let Some(version) = self.driver_version {
             builder = builder.driver_version(version);
         }
+        if let Some(profile) = self.profile {
+            builder = builder.profile(profile);
+        }
         if let Some(workers) = self.workers {
             builder = builder.worker_threads(workers);
         }
@@ -263,6 +271,7 @@ impl DeviceSettings {
         }
         let config = DeviceConfig::new();
         let config = with(config, self.name.as_deref(), DeviceConfig::name);
+        let config = with(config, self.profile, DeviceConfig::profile);
         let config = with(config, self.memory, |config, size| config.memory(size.0));
         let config = with(config, self.compute_capability, |config, (major, minor)| {
             config.compute_capability(major, minor)

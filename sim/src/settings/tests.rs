@@ -62,6 +62,21 @@ fn variables_win_over_the_file() {
     );
 }
 
+/// Without it a profile could be read and change nothing, or change what a setting says itself.
+#[test]
+fn a_profile_gives_what_the_settings_do_not_say() {
+    let all = from(&[("CUPOLA_SIM_PROFILE", "mig"), ("CUPOLA_SIM_DEVICES", "3")]).unwrap();
+    assert_eq!(seen(&all), (1, 2 << 30), "a process sees one instance");
+    let told = Settings::from_toml("profile = \"mig\"\n[[device]]\nmemory = \"3GiB\"").unwrap();
+    assert_eq!(seen(&told), (1, 3 << 30));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, "[[device]]\nprofile = \"mig\"").unwrap();
+    let config = ("CUPOLA_SIM_CONFIG", file.path().to_str().unwrap());
+    assert_eq!(seen(&from(&[config]).unwrap()), (1, 2 << 30));
+    let plain = ("CUPOLA_SIM_PROFILE", "discrete");
+    assert_eq!(seen(&from(&[config, plain]).unwrap()), (1, 16 << 30));
+}
+
 /// Without it one size could be good for an option and wrong for its variable.
 #[test]
 fn sizes_are_those_of_the_options() {
@@ -123,6 +138,7 @@ fn what_means_nothing_is_an_error_that_says_where() {
         ("devices = 17", "16 at most"),
         ("without = [\"cuDriverGetVersion\"]", "every driver"),
         ("order = \"random\"", "no order"),
+        ("profile = \"jetson\"", "no profile"),
         ("devices = 2\n[[device]]\n[[device]]", "all alike"),
     ] {
         let error = Settings::from_toml(text).unwrap_err().to_string();
@@ -131,6 +147,7 @@ fn what_means_nothing_is_an_error_that_says_where() {
     for (name, value, part) in [
         ("CUPOLA_SIM_DEVICES", "two", "whole number"),
         ("CUPOLA_SIM_DEVICES", "1000000000000", "16 at most"),
+        ("CUPOLA_SIM_PROFILE", "MIG", "no profile"),
         ("CUPOLA_SIM_MEMORY", "99999999999GiB", "exceeds 64 bits"),
         ("CUPOLA_SIM_MEMORY", "1.5", "not a number of bytes"),
         ("CUPOLA_SIM_MEMORY", "1.Gi", "not a number of bytes"),

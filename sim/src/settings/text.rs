@@ -8,7 +8,7 @@ use cupola_sys::driver::{CUresult, SYMBOLS};
 use cupola_sys::{Status as _, SymbolId, Version};
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::device::{MOST_DEVICES, Order, Strict};
+use crate::device::{MOST_DEVICES, Order, Profile, Strict};
 
 /// Bytes: a number, or a text such as `16GiB`.
 #[derive(Clone, Copy, Debug)]
@@ -176,6 +176,11 @@ pub(super) fn strict<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Strict
 pub(super) fn order<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Order>, D::Error> {
     let text = String::deserialize(from)?;
     parse_order(&text).map(Some).map_err(D::Error::custom)
+}
+
+pub(super) fn profile<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Profile>, D::Error> {
+    let text = String::deserialize(from)?;
+    text.parse().map(Some).map_err(D::Error::custom)
 }
 
 pub(super) fn functions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SymbolId>, D::Error> {

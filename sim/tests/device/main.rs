@@ -13,4 +13,5 @@ mod green;
 mod host_functions;
 mod logs;
 mod machines;
+mod profiles;
 mod streams;

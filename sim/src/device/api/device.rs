@@ -9,6 +9,7 @@ use crate::device::api::functions;
 use crate::device::calls::args::{Out, Reply, Text};
 use crate::device::calls::call::Call;
 use crate::device::machine::Device;
+use crate::device::machine::profile::Profile;
 use crate::device::machine::visible;
 use crate::device::memory::VMM;
 
@@ -28,7 +29,7 @@ fn name(call: &Call<'_>, name: Out<c_char>, len: c_int, device: CUdevice) -> Rep
 
 fn uuid(call: &Call<'_>, uuid: Out<CUuuid>, device: CUdevice) -> Reply {
     let device = call.machine.device(device)?;
-    let bytes = visible::uuid(device.number).map(|byte| byte as c_char);
+    let bytes = visible::uuid(device.number, device.config.kind()).map(|byte| byte as c_char);
     uuid.set(CUuuid { bytes })
 }
 
@@ -57,8 +58,12 @@ fn bus_id_of(device: &Device) -> String {
     format!("0000:{:02X}:00.0", bus(device))
 }
 
+/// Instances are parts of one GPU.
 fn bus(device: &Device) -> usize {
-    device.number + 1
+    match device.config.kind() {
+        Profile::Mig => 1,
+        _ => device.number + 1,
+    }
 }
 
 fn by_bus_id(call: &Call<'_>, found: Out<CUdevice>, id: Text) -> Reply {
@@ -140,14 +145,16 @@ pub(in crate::device) fn attribute_of(
         | A::CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED
         | A::CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED
         | A::CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED
-        | A::CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
-        | A::CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED
-        | A::CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED
         | A::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
         | A::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
         | A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
         | A::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         | A::CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS => 1,
+        A::CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+        | A::CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED
+        | A::CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED => {
+            config.kind().may_register().is_ok().into()
+        }
         // The first form of the functions is not there, as on an H200.
         A::CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS
         | A::CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR => 1,

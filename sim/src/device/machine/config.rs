@@ -7,6 +7,7 @@ use std::time::Duration;
 use cupola_sys::{SymbolId, Version};
 
 use crate::device::machine::messages::Output;
+use crate::device::machine::profile::Profile;
 use crate::device::strict::{Finding, Sink, Strict};
 
 /// One device of a machine.
@@ -24,6 +25,18 @@ pub struct DeviceConfig {
     pub(in crate::device) integrated: bool,
     pub(in crate::device) kernel_time_limit: Option<Duration>,
     pub(in crate::device) pace: Pace,
+    /// The machine's, unless told.
+    profile: Option<Profile>,
+    told: Told,
+}
+
+/// What the program has said of a device: a profile does not change it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    name: bool,
+    memory: bool,
+    multiprocessors: bool,
+    copy_engines: bool,
 }
 
 impl Default for DeviceConfig {
@@ -40,6 +53,8 @@ impl Default for DeviceConfig {
             integrated: false,
             kernel_time_limit: None,
             pace: Pace::default(),
+            profile: None,
+            told: Told::default(),
         }
     }
 }
@@ -55,6 +70,7 @@ impl DeviceConfig {
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         self.name = name.into();
+        self.told.name = true;
         self
     }
 
@@ -62,6 +78,7 @@ impl DeviceConfig {
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self.told.memory = true;
         self
     }
 
@@ -76,6 +93,7 @@ impl DeviceConfig {
     #[must_use]
     pub fn multiprocessors(mut self, count: u32) -> Self {
         self.multiprocessors = count.max(1);
+        self.told.multiprocessors = true;
         self
     }
 
@@ -84,6 +102,7 @@ impl DeviceConfig {
     #[must_use]
     pub fn copy_engines(mut self, count: u32) -> Self {
         self.copy_engines = count.max(1);
+        self.told.copy_engines = true;
         self
     }
 
@@ -104,8 +123,18 @@ impl DeviceConfig {
         self
     }
 
+    /// What kind of device it is; the [machine's](MachineBuilder::profile) unless told. The
+    /// profile gives the name, the memory, the multiprocessors and the copy engines that this
+    /// configuration does not say.
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
     /// Whether the device says that its memory is the host's
-    /// (`CU_DEVICE_ATTRIBUTE_INTEGRATED`). Nothing else is different.
+    /// (`CU_DEVICE_ATTRIBUTE_INTEGRATED`). Nothing else is different, other than with
+    /// [`Profile::Integrated`].
     #[must_use]
     pub fn integrated(mut self, integrated: bool) -> Self {
         self.integrated = integrated;
@@ -169,6 +198,36 @@ impl DeviceConfig {
     }
 }
 
+impl DeviceConfig {
+    /// What kind of device it is, once the machine is built.
+    pub(in crate::device) fn kind(&self) -> Profile {
+        self.profile.unwrap_or_default()
+    }
+
+    /// Takes over what a profile says and the program did not.
+    pub(in crate::device) fn settle(mut self, of_machine: Profile) -> Self {
+        let profile = self.profile.unwrap_or(of_machine);
+        let (of_multiprocessors, of_memory) = profile.parts();
+        if !self.told.memory {
+            self.memory /= of_memory;
+        }
+        if !self.told.multiprocessors {
+            self.multiprocessors = (self.multiprocessors / of_multiprocessors).max(1);
+        }
+        if !self.told.copy_engines {
+            self.copy_engines = profile.copy_engines();
+        }
+        if profile == Profile::Mig && !self.told.name {
+            // As a driver names an instance: a slice of the GPU, and its memory.
+            let memory = format!(" MIG 1g.{}gb", self.memory >> 30);
+            self.name.push_str(&memory);
+        }
+        self.integrated |= profile.is_integrated();
+        self.profile = Some(profile);
+        self
+    }
+}
+
 /// The delays of a device.
 #[derive(Clone, Debug, Default)]
 pub(in crate::device) struct Pace {
@@ -228,8 +287,9 @@ pub enum Order {
 pub struct MachineBuilder {
     pub(in crate::device) output: Output,
     pub(in crate::device) devices: Vec<DeviceConfig>,
-    /// The devices that are visible were told in a way that makes no sense.
-    pub(in crate::device) contradictory: bool,
+    pub(in crate::device) profile: Profile,
+    /// The value of `CUDA_VISIBLE_DEVICES`, if there is one.
+    pub(in crate::device) visible: Option<String>,
     pub(in crate::device) version: Version,
     pub(in crate::device) workers: usize,
     pub(in crate::device) without: Vec<SymbolId>,
@@ -250,7 +310,8 @@ impl Default for MachineBuilder {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             devices: vec![DeviceConfig::default()],
-            contradictory: false,
+            profile: Profile::default(),
+            visible: None,
             version: Version::new(13, 0),
             workers,
             output: Output::default(),
@@ -343,17 +404,21 @@ impl MachineBuilder {
         self
     }
 
+    /// What kind of devices the machine has, but for those that
+    /// [say it themselves](DeviceConfig::profile); [`Profile::Discrete`] unless told.
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
     /// Leaves of the machine's devices those that the driver shows with this value of
-    /// `CUDA_VISIBLE_DEVICES`, in its order: ordinals, or beginnings of UUIDs after `GPU-`, up
-    /// to the first that is none. Called after the devices were described. A device keeps its
-    /// UUID and its bus, and if one is named twice `cuInit` returns
-    /// `CUDA_ERROR_INVALID_DEVICE`.
+    /// `CUDA_VISIBLE_DEVICES`, in its order: ordinals, or beginnings of UUIDs after `GPU-`
+    /// (`MIG-` for instances), up to the first that is none. A device keeps its UUID and its
+    /// bus, and if one is named twice `cuInit` returns `CUDA_ERROR_INVALID_DEVICE`.
     #[must_use]
     pub fn visible_devices(mut self, list: &str) -> Self {
-        match crate::device::machine::visible::select(list, &self.devices) {
-            Ok(devices) => self.devices = devices,
-            Err(crate::device::machine::visible::Twice) => self.contradictory = true,
-        }
+        self.visible = Some(list.into());
         self
     }
 

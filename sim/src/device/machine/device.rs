@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
 
+use crate::device::calls::args::Reply;
 use crate::device::contexts::context::Context;
 use crate::device::graphs::Graphs;
 use crate::device::machine::config::DeviceConfig;
@@ -66,6 +67,24 @@ pub(in crate::device) struct Primary {
 }
 
 impl Device {
+    /// Charges page-locked memory, of a device that has the host's memory.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(in crate::device) fn charge_host(&self, bytes: u64) -> Reply {
+        match self.config.kind().is_integrated() {
+            true => self.account.take(bytes),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends such a charge.
+    pub(in crate::device) fn settle_host(&self, bytes: u64) {
+        if self.config.kind().is_integrated() {
+            self.account.give(None, bytes);
+        }
+    }
+
     /// `handles` are those of the primary context and of the default pool.
     pub(super) fn new(
         ordinal: usize,

@@ -17,9 +17,10 @@ use crate::device::contexts::context::Context;
 use crate::device::contexts::green::Green;
 use crate::device::contexts::multiprocessors::Resource;
 use crate::device::graphs::Graphs;
-use crate::device::machine::config::{Exports, MachineBuilder};
+use crate::device::machine::config::{DeviceConfig, Exports, MachineBuilder};
 use crate::device::machine::device::{Device, Shared};
 use crate::device::machine::messages::Messages;
+use crate::device::machine::visible;
 use crate::device::memory::{Space, settle};
 use crate::device::modules::library::Libraries;
 use crate::device::modules::link::Links;
@@ -93,11 +94,10 @@ impl Inner {
             // addresses do: a handle of another machine is an invalid one.
             let first = (this.as_ptr().addr() as u64 >> 4) << 22;
             let id = MachineId(first);
+            let (configs, contradictory) = devices(&builder);
             let strict = Arc::new(Monitor::new(builder.strict, builder.sink, id));
             let space = Arc::new(Space::new(Arc::clone(&strict)));
             let handles = Arc::new(AtomicU64::new(first));
-            let mut configs = builder.devices;
-            configs.truncate(MOST_DEVICES);
             let schedule = Schedule::new(builder.order, &configs);
             let devices = configs.into_iter().enumerate();
             let messages = Arc::new(Messages::default());
@@ -132,7 +132,7 @@ impl Inner {
                 exports: builder.exports,
                 hides_unsupported: builder.hides_unsupported,
                 apart: builder.apart,
-                contradictory: builder.contradictory,
+                contradictory,
                 launch_blocking: builder.launch_blocking,
                 initialized: AtomicBool::new(false),
                 space,
@@ -202,7 +202,10 @@ impl Inner {
     /// Whether contexts of a device can have access to the memory of another device.
     pub(in crate::device) fn can_access(&self, device: &Device, peer: &Device) -> bool {
         let (own, other) = (&device.config.capability, &peer.config.capability);
+        let have_peers = |device: &Device| device.config.kind().has_peers();
         device.ordinal != peer.ordinal
+            && have_peers(device)
+            && have_peers(peer)
             && own.0 == other.0
             && !self.apart.contains(&(device.number, peer.number))
     }
@@ -309,9 +312,27 @@ impl Inner {
                 settle(device, block);
             }
         }
+        for range in hosts.iter().filter(|range| range.is_allocated()) {
+            if let Some(device) = self.devices.get(range.device) {
+                device.settle_host(range.len);
+            }
+        }
         drop((blocks, hosts));
         self.strict.context_closed(context.handle);
         Ok(())
+    }
+}
+
+/// The devices that a process sees, and whether it asks for them in a way that makes no sense.
+fn devices(builder: &MachineBuilder) -> (Vec<DeviceConfig>, bool) {
+    let all = builder.devices.iter().take(MOST_DEVICES).cloned();
+    let all: Vec<_> = all.map(|device| device.settle(builder.profile)).collect();
+    let Some(list) = &builder.visible else {
+        return (visible::alone(all), false);
+    };
+    match visible::select(list, &all) {
+        Ok(devices) => (visible::alone(devices), false),
+        Err(visible::Twice) => (all, true),
     }
 }
 

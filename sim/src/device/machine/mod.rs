@@ -4,6 +4,7 @@ pub(super) mod config;
 mod device;
 mod inner;
 pub(super) mod messages;
+pub(super) mod profile;
 pub(super) mod usage;
 pub(super) mod visible;
 

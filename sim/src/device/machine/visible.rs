@@ -3,18 +3,28 @@
 //! The answers are those of two H100 with driver 580 / CUDA 13.0.
 
 use crate::device::machine::config::DeviceConfig;
+use crate::device::machine::profile::Profile;
 
 /// A list that names a device twice, which `cuInit` refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device) struct Twice;
 
-/// The letters that the UUID of every device begins with.
+/// The letters that the UUID of every device begins with, and that of every instance.
 const LETTERS: &[u8; 10] = b"cupola-sim";
+const INSTANCE_LETTERS: &[u8; 10] = b"cupola-mig";
+
+/// What a list has before the UUID of a device.
+const WHOLE: &str = "GPU-";
+const INSTANCE: &str = "MIG-";
 
 /// The UUID of the device of this number: the same in every run.
-pub(in crate::device) fn uuid(number: usize) -> [u8; 16] {
+pub(in crate::device) fn uuid(number: usize, profile: Profile) -> [u8; 16] {
+    let letters = match profile {
+        Profile::Mig => INSTANCE_LETTERS,
+        _ => LETTERS,
+    };
     let mut bytes = [0; 16];
-    bytes[..LETTERS.len()].copy_from_slice(LETTERS);
+    bytes[..letters.len()].copy_from_slice(letters);
     bytes[15] = number as u8;
     bytes
 }
@@ -30,8 +40,8 @@ pub(in crate::device) fn select(
 ) -> Result<Vec<DeviceConfig>, Twice> {
     let mut chosen: Vec<usize> = Vec::new();
     for entry in list.split(',') {
-        let found = match list.starts_with("GPU-") {
-            true => by_uuid(entry, devices.len()),
+        let found = match list.starts_with(WHOLE) || list.starts_with(INSTANCE) {
+            true => by_uuid(entry, devices),
             false => by_ordinal(entry).filter(|ordinal| *ordinal < devices.len()),
         };
         let Some(found) = found else {
@@ -42,11 +52,20 @@ pub(in crate::device) fn select(
         }
         chosen.push(found);
     }
-    let choose = |index: usize| DeviceConfig {
-        number: Some(devices[index].number.unwrap_or(index)),
-        ..devices[index].clone()
+    let choose = |index: usize| {
+        let mut device = devices[index].clone();
+        device.number = Some(device.number.unwrap_or(index));
+        device
     };
     Ok(chosen.into_iter().map(choose).collect())
+}
+
+/// Of several devices the first, if one of them is an instance: CUDA enumerates one instance.
+pub(in crate::device) fn alone(mut devices: Vec<DeviceConfig>) -> Vec<DeviceConfig> {
+    if devices.iter().any(|device| device.kind() == Profile::Mig) {
+        devices.truncate(1);
+    }
+    devices
 }
 
 /// A decimal number, as C's `strtol` reads one: after blanks and a sign, up to the first byte
@@ -64,17 +83,23 @@ fn by_ordinal(entry: &str) -> Option<usize> {
 
 /// The one device whose UUID begins with these digits. Dashes do not count, nor does what
 /// comes after the 32nd digit.
-fn by_uuid(entry: &str, devices: usize) -> Option<usize> {
-    let text = entry.strip_prefix("GPU-")?;
+fn by_uuid(entry: &str, devices: &[DeviceConfig]) -> Option<usize> {
+    let whole = entry.strip_prefix(WHOLE).map(|text| (text, false));
+    let instance = || entry.strip_prefix(INSTANCE).map(|text| (text, true));
+    let (text, is_instance) = whole.or_else(instance)?;
     let mut digits = Vec::new();
     for byte in text.bytes().filter(|byte| *byte != b'-').take(32) {
         digits.push(char::from(byte).to_digit(16)? as u8);
     }
     let begins = |number: &usize| {
-        let nibbles = uuid(*number).into_iter().flat_map(|b| [b >> 4, b & 15]);
-        !digits.is_empty() && nibbles.zip(&digits).all(|(own, wanted)| own == *wanted)
+        let profile = devices[*number].kind();
+        let own = uuid(*number, profile);
+        let nibbles = own.into_iter().flat_map(|b| [b >> 4, b & 15]);
+        (profile == Profile::Mig) == is_instance
+            && !digits.is_empty()
+            && nibbles.zip(&digits).all(|(own, wanted)| own == *wanted)
     };
-    let mut fitting = (0..devices).filter(begins);
+    let mut fitting = (0..devices.len()).filter(begins);
     let found = fitting.next()?;
     fitting.next().is_none().then_some(found)
 }
@@ -132,7 +157,8 @@ mod tests {
     #[test]
     fn uuids_may_be_cut_short_while_they_name_one_device() {
         let text = |number| {
-            let hex: String = uuid(number).iter().map(|b| format!("{b:02x}")).collect();
+            let own = uuid(number, Profile::Discrete);
+            let hex: String = own.iter().map(|b| format!("{b:02x}")).collect();
             let parts = [
                 &hex[..8],
                 &hex[8..12],

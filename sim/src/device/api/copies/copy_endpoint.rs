@@ -248,7 +248,8 @@ impl Plan {
         context.submit_and_wait(&stream, op)
     }
 
-    /// Submits the copy. The call returns at once, unless the destination is pageable.
+    /// Submits the copy. The call returns at once, unless the destination is pageable, or the
+    /// device is of a kind that waits for every copy over the bus.
     pub(super) fn run_async(self, call: &Call<'_>, target: OwnedStream) -> Reply {
         let prepared = self.prepare(call, &target.0)?;
         let (context, stream) = &target;
@@ -290,7 +291,9 @@ struct Prepared {
 
 impl Prepared {
     fn submit(mut self, (context, stream): OwnedStream) -> Reply {
-        let waits = matches!(self.transfer.to.side, Side::Caller(_));
+        let is_blocking =
+            self.transfer.direction.is_some() && context.device.config.kind().copies_wait();
+        let waits = is_blocking || matches!(self.transfer.to.side, Side::Caller(_));
         if !waits {
             stage(&mut self.transfer.from)?;
         }

@@ -16,7 +16,10 @@ use crate::device::sync::read;
 /// along only what was there before.
 fn keep_if_open(call: &Call<'_>, context: &Context, address: u64, allocated: bool) -> Reply {
     if context.is_closed() {
-        drop(call.machine.space.remove_host(address, allocated));
+        let range = call.machine.space.remove_host(address, allocated);
+        if let Some(range) = range.filter(|_| allocated) {
+            context.device.settle_host(range.len);
+        }
         return Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
     }
     Ok(())
@@ -36,10 +39,11 @@ fn alloc(call: &Call<'_>, place: Out<*mut c_void>, len: usize, flags: c_uint) ->
     }
     let (handle, device) = (context.handle, context.device.ordinal);
     let flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
-    let range = call
-        .machine
-        .space
-        .allocate_host(len as u64, flags, handle, device)?;
+    context.device.charge_host(len as u64)?;
+    let space = &call.machine.space;
+    let range = space
+        .allocate_host(len as u64, flags, handle, device)
+        .inspect_err(|_| context.device.settle_host(len as u64))?;
     keep_if_open(call, &context, range.address, true)?;
     place.set(range.host(range.address).cast())
 }
@@ -79,6 +83,9 @@ fn remove(call: &Call<'_>, memory: *mut c_void, allocated: bool, missing: CUresu
         strict.bad_free(space, address, frees);
         CUresult::CUDA_ERROR_INVALID_VALUE
     })?;
+    if allocated && let Some(device) = call.machine.devices.get(range.device) {
+        device.settle_host(range.len);
+    }
     let owner = contexts
         .iter()
         .find(|context| context.handle == range.context);
@@ -106,10 +113,23 @@ fn register(call: &Call<'_>, memory: *mut c_void, len: usize, flags: c_uint) -> 
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     let context = call.context()?;
+    check_registers(call, &context, "to be registered")?;
     let (handle, device) = (context.handle, context.device.ordinal);
     let space = &call.machine.space;
     space.register_host(memory.cast(), len as u64, flags, handle, device)?;
     keep_if_open(call, &context, memory.expose_provenance() as u64, false)
+}
+
+/// Whether the context's device takes memory of the program.
+///
+/// # Errors
+/// The code of devices of its kind.
+fn check_registers(call: &Call<'_>, context: &Context, what: &str) -> Reply {
+    let profile = context.device.config.kind();
+    profile.may_register().inspect_err(|_| {
+        let text = format!("host memory is {what}: a device of the profile {profile:?} refuses it");
+        call.machine.messages.add(text);
+    })
 }
 
 fn unregister(call: &Call<'_>, memory: *mut c_void) -> Reply {

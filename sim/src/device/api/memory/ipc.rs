@@ -11,6 +11,7 @@ use crate::device::api::memory::allocation::wait_for_users;
 use crate::device::api::streams::event;
 use crate::device::calls::args::{Out, Reply};
 use crate::device::calls::call::Call;
+use crate::device::machine::Device;
 use crate::device::memory::{Block, Name, Opened, Refusal, VMM, open};
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -18,11 +19,12 @@ const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// How long an export waits until it looks again whether the memory is still in use.
 const LOOK: Duration = Duration::from_micros(100);
 
-fn supported(call: &Call<'_>) -> Reply {
-    if VMM {
-        return Ok(());
-    }
-    let text = "memory for other processes: the software device has it on Linux alone";
+fn supported(call: &Call<'_>, device: &Device) -> Reply {
+    let text = match (VMM, device.config.kind().shares_memory()) {
+        (true, true) => return Ok(()),
+        (true, false) => "memory for other processes: an instance of a GPU (MIG) has none",
+        (false, _) => "memory for other processes: the software device has it on Linux alone",
+    };
     call.machine.messages.add(text.to_owned());
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
@@ -31,8 +33,7 @@ fn supported(call: &Call<'_>) -> Reply {
 /// until no work uses it any more.
 fn get_memory(call: &Call<'_>, handle: Out<CUipcMemHandle>, address: CUdeviceptr) -> Reply {
     handle.check()?;
-    call.context()?;
-    supported(call)?;
+    supported(call, &call.context()?.device)?;
     let mut name = loop {
         if let Some(name) = call.machine.space.export(address)? {
             break name;
@@ -80,7 +81,7 @@ fn opened(
     if flags & CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS.0 == 0 {
         return Err(BAD);
     }
-    supported(call)?;
+    supported(call, &call.context()?.device)?;
     find(call, handle, again).map_or_else(
         |refusal| {
             if let Some(why) = refusal.why {

@@ -90,7 +90,12 @@ fn give(
             value.set_as::<bool>(set)
         }
         A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
-            value.set_as::<bool>(block.is_some_and(|block| block.can_export()))
+            let shares = call
+                .machine
+                .devices
+                .get(device)
+                .is_some_and(|device| device.config.kind().shares_memory());
+            value.set_as::<bool>(shares && block.is_some_and(|block| block.can_export()))
         }
         A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
         | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => value.set_as::<bool>(false),
