@@ -60,24 +60,30 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
     let mut y = pool.allocate::<u32>(64, &stream)?;
 
     ops::record(&start, &stream)?;
-    ops::fill(&mut x, 3, &stream)?;
-    ops::zero(&mut y, &stream)?;
+    let filled = ops::fill(&mut x, 3, &stream);
+    tainted(filled, || x.taint())?;
+    let zeroed = ops::zero(&mut y, &stream);
+    tainted(zeroed, || y.taint())?;
     launch(context, &stream, &x, &mut y)?;
     launch_each(context, info, &pool, &stream)?;
     ops::host_function(&stream, || {})?;
     ops::record(&end, &stream)?;
     ops::wait(&other, &end)?;
-    ops::copy_to_host(&y, &mut pinned, &other)?;
+    let copied = ops::copy_to_host(&y, &mut pinned, &other);
+    tainted(copied, || pinned.taint())?;
     pinned.as_slice()?;
-    ops::copy_to_device(&pinned, &mut y, &stream)?;
-    ops::copy(&y, &mut x, &stream)?;
+    let copied = ops::copy_to_device(&pinned, &mut y, &stream);
+    tainted(copied, || y.taint())?;
+    let copied = ops::copy(&y, &mut x, &stream);
+    tainted(copied, || x.taint())?;
     ops::query(&stream)?;
     ops::query_event(&end)?;
     ops::synchronize_event(&end)?;
     ops::elapsed(&start, &end)?;
     let mut back = [0; 64];
     ops::read(&x, &mut back, &stream)?;
-    ops::write(&mut y, &back, &other)?;
+    let written = ops::write(&mut y, &back, &other);
+    tainted(written, || y.taint())?;
     pool.usage()?;
     y.free()?;
     context.events().release(start.handle())?;
@@ -128,6 +134,24 @@ fn steps(context: &Context, pool: &MemoryPool) -> Result<(), Error> {
     Ok(())
 }
 
+/// After an error of the driver that the context survives the memory that was to be written says so,
+/// whichever call of the operation it was.
+fn tainted(
+    written: Result<(), Error>,
+    taint: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    if let Err(error) = &written
+        && error.cause().is_some()
+        && !error.is_sticky()
+    {
+        let Err(Error::Tainted { first }) = taint() else {
+            panic!("the memory could be read in spite of {error}");
+        };
+        assert_eq!(Some(&*first), error.cause());
+    }
+    written
+}
+
 /// `y[i] = 2 * x[i] + y[i]`, with the words taken as floats.
 pub(crate) fn launch(
     context: &Context,
@@ -138,9 +162,10 @@ pub(crate) fn launch(
     let file = cupola_kernels::Embedded::with_entry("cupola_saxpy").expect("an embedded kernel");
     let module = context.modules().load_ptx(file.ptx())?;
     let saxpy = module.function("cupola_saxpy")?;
-    let arguments = (64u64, 2.0f32, x, y);
+    let arguments = (64u64, 2.0f32, x, &mut *y);
     // SAFETY: 64 words each, which are floats to the kernel.
-    unsafe { ops::launch(&saxpy, LaunchConfig::linear(1, 64), arguments, stream) }?;
+    let launched = unsafe { ops::launch(&saxpy, LaunchConfig::linear(1, 64), arguments, stream) };
+    tainted(launched, || y.taint())?;
     context.modules().release(module.handle())
 }
 

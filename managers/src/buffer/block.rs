@@ -7,6 +7,7 @@
 //! streams at the free counts as such, which is simple, and never too little.
 
 mod free_on;
+mod outputs;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -23,6 +24,7 @@ use crate::pool::{AllocRequest, BlockHeader, Pool};
 use crate::stream::Stream;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
+pub(crate) use outputs::Output;
 
 /// One word: the fields of a block are in its piece's header, its lease of its stream among them.
 /// So a buffer is two words, which are moved in registers. More are copied through memory at each

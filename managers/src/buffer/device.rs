@@ -3,10 +3,11 @@
 mod cast;
 mod free;
 mod split;
+mod taint;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 
 use cupola_sys::driver::CUdeviceptr;
 
@@ -36,6 +37,25 @@ pub use cast::CastError;
 /// The drop makes no driver call and waits for nothing, but for that of the last buffer of a pool
 /// whose handles are gone: it ends the pool, waits for the work that may still use freed memory,
 /// and gives all memory back.
+///
+/// # Failed operations
+///
+/// An operation that was to write elements, and returns an error of the driver that the context
+/// survives, leaves them tainted: a copy, a fill, a launch that was given them as `&mut`. What they
+/// hold is no result, and no later operation takes it for one: a read of them, by a copy, a download
+/// or a launch that is given them as `&`, returns [`Error::Tainted`] with that first failure, and
+/// taints what it was to write. That is so until
+/// * a copy or a fill has written all of them;
+/// * the operation that failed is made again, and taken: the same rectangle, or the same launch with
+///   the same arguments;
+/// * [`clear_taint`](Self::clear_taint) says that they are as the program wants them.
+///
+/// A launch may read and write what it is given as `&mut`, so it is neither refused, nor does it end
+/// the taint but by that rule: whether it has written all is not known. An operation that this crate
+/// itself refuses, such as [`Error::Invalid`] or [`Error::Full`], leaves the elements as they were.
+/// Work that is captured into a graph, and memory that is used [by its address](Self::as_raw), are not
+/// followed. A [`Ticket`](crate::Ticket) or a future that could not be asked says nothing about the
+/// work that it waits for, and taints nothing.
 ///
 /// A buffer that a stream allocates or frees while it captures needs a [graph
 /// memory](crate::MemoryPool#capture).
@@ -273,6 +293,11 @@ macro_rules! views {
                     Some(block) => block.check_context(stream),
                     None => Ok(()),
                 }
+            }
+
+            /// The addresses.
+            fn range(&self) -> Range<CUdeviceptr> {
+                self.address..self.address + self.bytes()
             }
 
             /// Prepares a use on `stream`.

@@ -9,7 +9,7 @@ mod table;
 
 use std::sync::Arc;
 
-pub(crate) use block::Block;
+pub(crate) use block::{Block, Output};
 #[cfg(feature = "derive")]
 #[doc(no_inline)]
 pub use cupola_derive::DeviceCopy;

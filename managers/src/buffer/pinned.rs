@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::DeviceCopy;
 use crate::driver::RelaxedCapture;
 use crate::driver::{ContextCore, Grave, Kind};
-use crate::error::{Error, Result, Site};
+use crate::error::{Error, Result, Site, Taints, Written};
 use crate::event::EventPool;
 use crate::pool::RegionHooks;
 use crate::stream::Stream;
@@ -35,6 +35,8 @@ pub struct PinnedBuffer<T: DeviceCopy> {
     start: NonNull<T>,
     len: usize,
     copies: Mutex<Copies>,
+    /// Bytes that a copy has failed to write.
+    taints: Taints,
     events: Arc<EventPool>,
     region_hooks: Option<RegionHooks>,
     core: Arc<ContextCore>,
@@ -84,6 +86,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             start,
             len,
             copies: Mutex::new(Copies::Until(None)),
+            taints: Taints::default(),
             events: Arc::clone(events),
             region_hooks: RegionHooks::of(core.driver()),
             core: Arc::clone(core),
@@ -108,9 +111,12 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// [`Error::Poisoned`], [`Error::Forked`], or what the driver returned: the contents are
     /// unspecified then. [`Error::Invalid`] when a copy may still run because waiting for it has
     /// failed, or when a device has written bytes that are no value of `T` (see [`DeviceCopy`]).
+    /// [`Error::Tainted`] when a copy was to write elements, has failed, and none has written them
+    /// since: see [`Buffer`](crate::Buffer#failed-operations).
     #[track_caller]
     pub fn as_slice(&self) -> Result<&[T]> {
         self.wait()?;
+        self.taint()?;
         self.tell(false);
         // SAFETY: `len` initialised elements, and no copy runs.
         unsafe { super::check(self.start.as_ptr(), self.len) }?;
@@ -126,11 +132,31 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     #[track_caller]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.wait()?;
+        self.taint()?;
         self.tell(true);
         // SAFETY: `len` initialised elements, no copy runs, and `self` is borrowed mutably.
         unsafe { super::repair(self.start.as_ptr(), self.len) }?;
         // SAFETY: `len` initialised elements, no copy runs, and `self` is borrowed mutably.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.host_may_touch().as_ptr(), self.len) })
+    }
+
+    /// Whether a copy was to write elements, has failed, and none has written them since.
+    ///
+    /// # Errors
+    /// [`Error::Tainted`].
+    pub fn taint(&self) -> Result<()> {
+        self.taints.check(0..self.bytes())
+    }
+
+    /// Takes all elements for written: what they hold is what the program expects, in spite of a copy
+    /// that has failed to write them.
+    #[doc(alias = "clear_poison")]
+    pub fn clear_taint(&mut self) {
+        self.taints.lift(&(0..self.bytes()), Written::All);
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.len * size_of::<T>()) as u64
     }
 
     /// The memory, for the host. Every access of the host goes through here, and so does its

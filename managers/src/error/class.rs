@@ -19,6 +19,7 @@ impl Error {
             Self::OutOfMemory { .. } => "free memory on the device, then try again",
             Self::Poisoned { .. } => "start a new process",
             Self::Unverified { .. } => "do not put the work again; wait for its stream",
+            Self::Tainted { .. } => "write the memory again, or clear its taint",
             Self::Forked => "start workers with exec instead",
             Self::Arguments { .. } => "pass what the kernel declares",
             Self::Invalid { .. } => "correct the argument that is named",
@@ -44,6 +45,8 @@ impl Error {
             Self::Capturing { .. } => ErrorClass::Capture,
             // The code is about the wait, and says nothing about the work.
             Self::Unverified { .. } => ErrorClass::Unknown,
+            // The code is the earlier operation's. Another attempt to read fails as this one did.
+            Self::Tainted { .. } => ErrorClass::Programmer,
             _ => self
                 .call()
                 .map_or(ErrorClass::Programmer, |call| call.class()),

@@ -13,6 +13,7 @@ mod latch;
 mod launches;
 mod loss;
 mod policy;
+mod taint;
 mod text;
 
 use core::panic::Location;
@@ -32,6 +33,7 @@ pub use loss::LossWatch;
 pub(crate) use loss::{OnLoss, Once, contain};
 pub(crate) use policy::Loss;
 pub use policy::PoisonPolicy;
+pub(crate) use taint::{Taints, Written};
 
 pub use cupola_sys::{ErrorClass, ErrorGroup};
 
@@ -146,6 +148,12 @@ pub enum Error {
         operation: &'static str,
         /// The call that failed.
         cause: Box<Cause>,
+    },
+    /// The memory was to be written by an operation that failed, and has not been since: what it
+    /// holds is no result. See [`Buffer`](crate::Buffer#failed-operations).
+    Tainted {
+        /// The failure of that operation.
+        first: Arc<Cause>,
     },
     /// The arguments of a launch are not those that the kernel declares.
     Arguments {
@@ -271,7 +279,7 @@ impl Error {
             Self::OutOfMemory { cause, .. }
             | Self::Load { cause, .. }
             | Self::Unverified { cause, .. } => Some(cause),
-            Self::Poisoned { first, .. } => Some(first),
+            Self::Poisoned { first, .. } | Self::Tainted { first } => Some(first),
             Self::Item(item) => item.error.cause(),
             _ => None,
         }

@@ -77,6 +77,12 @@ impl Error {
                  {}; do not put the work again; wait for its stream",
                 Own(cause)
             ),
+            Self::Tainted { first } => write!(
+                f,
+                "the memory was not written: {}; {}",
+                Own(first),
+                self.advice().unwrap_or_default()
+            ),
             Self::Arguments { function, mismatch } => write!(f, "{function}: {mismatch}"),
             Self::Invalid { field, problem } => write!(f, "{field}: {problem}"),
             Self::WrongContext { what } => write!(
@@ -167,6 +173,9 @@ mod tests {
                 first: Arc::new(cause.clone()),
                 device: 0,
                 before: None,
+            },
+            Error::Tainted {
+                first: Arc::new(cause.clone()),
             },
             Error::Load {
                 cause: Box::new(cause.clone()),

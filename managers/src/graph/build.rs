@@ -20,7 +20,7 @@ use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::module::Function;
-use crate::ops::{KernelArgs, LaunchConfig, Pattern, check_launch};
+use crate::ops::{KernelArgs, LaunchArgs, LaunchConfig, Pattern, check_launch};
 use crate::stream::{GraphResources, Stream, StreamConfig};
 
 /// A node of the graph of one [`GraphBuilder`].
@@ -158,7 +158,9 @@ impl GraphBuilder {
         config: LaunchConfig,
         arguments: impl KernelArgs,
     ) -> Result<Node> {
-        let mut arguments = arguments.collect(&self.stream.0)?;
+        let list = arguments;
+        let mut arguments = LaunchArgs::new();
+        list.collect(&mut arguments, &self.stream.0)?;
         let mut pointers = arguments.pointers();
         check_launch(function, config, arguments.sizes(), &self.stream.0)?;
         self.resources.keep_one(function.raw().addr(), function);

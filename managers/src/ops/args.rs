@@ -4,12 +4,13 @@
 use core::ffi::c_void;
 use core::fmt;
 use core::mem::MaybeUninit;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use cupola_sys::driver::CUdeviceptr;
 
-use crate::buffer::{Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut};
+use crate::buffer::{Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut, Output};
 use crate::driver::Identity;
-use crate::error::{ArgumentMismatch, Error, Result};
+use crate::error::{ArgumentMismatch, Error, Result, Written};
 use crate::module::Parameter;
 use crate::stream::Stream;
 
@@ -41,6 +42,28 @@ pub struct LaunchArgs {
     /// Bytes of `values` that are taken.
     used: usize,
     stream: Option<StreamId>,
+    outputs: Outputs,
+}
+
+/// The device memory among the arguments that the kernel may write. Of few arguments it is kept
+/// without an allocation.
+#[derive(Clone)]
+struct Outputs {
+    few: [Option<Output>; 4],
+    more: Vec<Output>,
+}
+
+impl Outputs {
+    fn push(&mut self, output: Output) {
+        match self.few.iter_mut().find(|place| place.is_none()) {
+            Some(place) => *place = Some(output),
+            None => self.more.push(output),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Output> {
+        (self.few.into_iter().flatten()).chain(self.more.iter().copied())
+    }
 }
 
 /// A stream: its context, and its address, which no other stream has while memory that was made
@@ -79,6 +102,10 @@ impl LaunchArgs {
             len: 0,
             used: 0,
             stream: None,
+            outputs: Outputs {
+                few: [None; 4],
+                more: Vec::new(),
+            },
         }
     }
 
@@ -160,6 +187,41 @@ impl LaunchArgs {
         Ok(())
     }
 
+    /// The end of a launch with these arguments, which was put on `stream` with this result, if it
+    /// was put at all: after a failure its outputs are not readable. `launch` is what it is of
+    /// besides the arguments.
+    ///
+    /// # Safety
+    /// The device memory among the arguments is alive.
+    #[inline]
+    pub(super) unsafe fn end_launch(
+        &self,
+        stream: &Stream,
+        result: Result<()>,
+        launch: impl Hash,
+    ) -> Result<()> {
+        for output in self.outputs.iter() {
+            // SAFETY: needs memory that is alive, as this function does.
+            unsafe { output.end_write(stream, &result, || self.written(&launch)) };
+        }
+        result
+    }
+
+    /// What a launch writes with these arguments.
+    #[cold]
+    fn written(&self, launch: &impl Hash) -> Written {
+        let mut digest = DefaultHasher::new();
+        launch.hash(&mut digest);
+        let values = self.values.as_ptr().cast::<u8>();
+        for (&offset, &size) in self.offsets.iter().zip(self.sizes()) {
+            // SAFETY: `push` has written a value of this size there, none of whose bytes is padding
+            // (`DeviceCopy`).
+            let value = unsafe { std::slice::from_raw_parts(values.add(offset.into()), size) };
+            value.hash(&mut digest);
+        }
+        Written::Some(digest.finish())
+    }
+
     /// The address of each argument.
     pub(crate) fn pointers(&mut self) -> [*mut c_void; MAX_ARGUMENTS] {
         let base = self.values.as_mut_ptr().cast::<u8>();
@@ -235,6 +297,7 @@ impl<T: DeviceCopy, const N: usize> KernelArg for [T; N] {
 
 impl<T: DeviceCopy> KernelArg for DeviceSlice<'_, T> {
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        self.check_written(stream)?;
         self.join(stream)?;
         arguments.push_address(self.as_raw(), stream)
     }
@@ -242,6 +305,9 @@ impl<T: DeviceCopy> KernelArg for DeviceSlice<'_, T> {
 
 impl<T: DeviceCopy> KernelArg for DeviceSliceMut<'_, T> {
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        if let Some(output) = self.output() {
+            arguments.outputs.push(output);
+        }
         self.join(stream)?;
         arguments.push_address(self.as_raw(), stream)
     }
@@ -261,32 +327,41 @@ impl<T: DeviceCopy> KernelArg for &mut Buffer<T> {
 
 /// A list of arguments: a tuple of up to 12, or [`LaunchArgs`].
 pub trait KernelArgs {
-    /// The arguments for a launch on `stream`.
+    /// Makes `arguments`, which has none, those of a launch on `stream`. After an error it has them
+    /// all the same as far as they could be added: a launch that is not made does not write what it
+    /// was to write.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for [`LaunchArgs`] made for another stream; as [`KernelArg::push`].
+    /// [`Error::Invalid`] for [`LaunchArgs`] made for another stream; the first error of
+    /// [`KernelArg::push`].
     #[track_caller]
-    fn collect(self, stream: &Stream) -> Result<LaunchArgs>;
+    fn collect(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()>;
 }
 
 impl KernelArgs for LaunchArgs {
-    fn collect(self, stream: &Stream) -> Result<LaunchArgs> {
-        self.expect_stream(stream)?;
-        Ok(self)
+    fn collect(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        let expected = self.expect_stream(stream);
+        *arguments = self;
+        expected
     }
 }
 
 macro_rules! tuples {
     ($($($name:ident)*;)*) => {$(
         impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
-            fn collect(self, stream: &Stream) -> Result<LaunchArgs> {
+            fn collect(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
                 #[allow(non_snake_case)]
                 let ($($name,)*) = self;
                 #[allow(unused_mut)]
-                let mut arguments = LaunchArgs::new();
-                let _ = stream;
-                $($name.push(&mut arguments, stream)?;)*
-                Ok(arguments)
+                let mut first = Ok(());
+                let _ = (&arguments, stream);
+                $(
+                    let pushed = $name.push(arguments, stream);
+                    if first.is_ok() {
+                        first = pushed;
+                    }
+                )*
+                first
             }
         }
     )*};

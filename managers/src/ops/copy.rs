@@ -8,7 +8,7 @@ use cupola_sys::driver::{CUdeviceptr, id};
 use crate::buffer::{
     DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedSlice, PinnedSliceMut, check, repair,
 };
-use crate::error::{Error, Result, Site};
+use crate::error::{Error, Result, Site, Written};
 use crate::stream::Stream;
 use crate::stream::fence::Fence;
 use crate::stream::submit;
@@ -89,7 +89,18 @@ pub fn copy_to_device<'p, 'd, T: DeviceCopy>(
     same_len(from.len(), to.len())?;
     to.check_context(stream)?;
     from.check_context(stream)?;
+    let copied = put_to_device(from, &to, stream);
+    to.end_write(stream, copied, || Written::All)
+}
+
+#[track_caller]
+fn put_to_device<T: DeviceCopy>(
+    from: PinnedSlice<'_, T>,
+    to: &DeviceSliceMut<'_, T>,
+    stream: &Stream,
+) -> Result<()> {
     stream.refuse_captured("copy_to_device")?;
+    from.taint()?;
     to.join(stream)?;
     let bytes = from.len() * size_of::<T>();
     let copying = from.begin_copy(stream)?;
@@ -114,7 +125,18 @@ pub fn copy_to_host<'d, 'p, T: DeviceCopy>(
     same_len(from.len(), to.len())?;
     from.check_context(stream)?;
     to.check_context(stream)?;
+    let copied = put_to_host(from, &to, stream);
+    to.end_write(copied, || Written::All)
+}
+
+#[track_caller]
+fn put_to_host<T: DeviceCopy>(
+    from: DeviceSlice<'_, T>,
+    to: &PinnedSliceMut<'_, T>,
+    stream: &Stream,
+) -> Result<()> {
     stream.refuse_captured("copy_to_host")?;
+    from.check_written(stream)?;
     from.join(stream)?;
     let bytes = to.len() * size_of::<T>();
     let copying = to.begin_copy(stream)?;
@@ -139,6 +161,17 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
 ) -> Result<()> {
     let (from, to) = (from.into(), to.into());
     same_len(from.len(), to.len())?;
+    let copied = put_within(from, &to, stream);
+    to.end_write(stream, copied, || Written::All)
+}
+
+#[track_caller]
+fn put_within<T: DeviceCopy>(
+    from: DeviceSlice<'_, T>,
+    to: &DeviceSliceMut<'_, T>,
+    stream: &Stream,
+) -> Result<()> {
+    from.check_written(stream)?;
     from.join(stream)?;
     to.join(stream)?;
     let bytes = from.len() * size_of::<T>();
@@ -190,8 +223,14 @@ pub fn write<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let to = to.into();
     same_len(from.len(), to.len())?;
-    let bytes = size_of_val(from);
     to.check_context(stream)?;
+    let written = put_slice(&to, from, stream);
+    to.end_write(stream, written, || Written::All)
+}
+
+#[track_caller]
+fn put_slice<T: DeviceCopy>(to: &DeviceSliceMut<'_, T>, from: &[T], stream: &Stream) -> Result<()> {
+    let bytes = size_of_val(from);
     let end = Waited::new("write", bytes, stream)?;
     to.join(stream)?;
     // SAFETY: the slice is borrowed until the copy is done, see `Waited`.
@@ -220,6 +259,7 @@ pub fn read<'d, T: DeviceCopy>(
     same_len(from.len(), to.len())?;
     let bytes = size_of_val(to);
     from.check_context(stream)?;
+    from.check_written(stream)?;
     let end = Waited::new("read", bytes, stream)?;
     from.join(stream)?;
     // SAFETY: the slice is borrowed mutably until the copy is done, see `Waited`.
@@ -236,6 +276,7 @@ pub fn read<'d, T: DeviceCopy>(
 pub(super) fn read_new<T: DeviceCopy>(from: DeviceSlice<'_, T>, stream: &Stream) -> Result<Vec<T>> {
     let (len, bytes) = (from.len(), from.len() * size_of::<T>());
     from.check_context(stream)?;
+    from.check_written(stream)?;
     let end = Waited::new("to_vec", bytes, stream)?;
     from.join(stream)?;
     let mut to = ManuallyDrop::new(Vec::<T>::with_capacity(len));

@@ -1,13 +1,14 @@
 //! Copies of rectangles: rows that do not lie one behind the other.
 
 use core::ffi::c_void;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr;
 
 use cupola_sys::driver::{CUDA_MEMCPY2D, CUdeviceptr, CUmemorytype, id};
 
 use super::copy::{Waited, copy_raw, download_raw, upload_raw};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedSlice, PinnedSliceMut, repair};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Written};
 use crate::stream::Stream;
 
 /// Which elements a copy of rows is of: `height` rows of `width` elements. On each side the first row
@@ -103,6 +104,18 @@ struct Bytes {
     to_pitch: usize,
 }
 
+impl Bytes {
+    /// What a copy writes of a part of so many bytes, of which `first` tells apart where it begins.
+    fn written(self, first: CUdeviceptr, all: u64) -> Written {
+        if self.height == 1 && self.width as u64 == all {
+            return Written::All;
+        }
+        let mut digest = DefaultHasher::new();
+        (first, self.width, self.height, self.to_pitch).hash(&mut digest);
+        Written::Some(digest.finish())
+    }
+}
+
 /// Where the first row begins.
 #[derive(Clone, Copy)]
 enum Side {
@@ -191,6 +204,18 @@ pub fn copy_2d<'s, 'd, T: DeviceCopy>(
 ) -> Result<()> {
     let (from, to) = (from.into(), to.into());
     let bytes = rectangle.check::<T>(from.len(), to.len())?;
+    let copied = put_rows(from, &to, bytes, stream);
+    to.end_write(stream, copied, || bytes.written(to.as_raw(), to.bytes()))
+}
+
+#[track_caller]
+fn put_rows<T: DeviceCopy>(
+    from: DeviceSlice<'_, T>,
+    to: &DeviceSliceMut<'_, T>,
+    bytes: Bytes,
+    stream: &Stream,
+) -> Result<()> {
+    from.check_written(stream)?;
     from.join(stream)?;
     to.join(stream)?;
     let (from, to) = (Side::Device(from.as_raw()), Side::Device(to.as_raw()));
@@ -214,7 +239,19 @@ pub fn copy_to_device_2d<'p, 'd, T: DeviceCopy>(
     let bytes = rectangle.check::<T>(from.len(), to.len())?;
     to.check_context(stream)?;
     from.check_context(stream)?;
+    let copied = put_rows_to_device(from, &to, bytes, stream);
+    to.end_write(stream, copied, || bytes.written(to.as_raw(), to.bytes()))
+}
+
+#[track_caller]
+fn put_rows_to_device<T: DeviceCopy>(
+    from: PinnedSlice<'_, T>,
+    to: &DeviceSliceMut<'_, T>,
+    bytes: Bytes,
+    stream: &Stream,
+) -> Result<()> {
     stream.refuse_captured("copy_to_device_2d")?;
+    from.taint()?;
     to.join(stream)?;
     let copying = from.begin_copy(stream)?;
     let (from, to) = (Side::Host(from.as_ptr().cast()), Side::Device(to.as_raw()));
@@ -241,7 +278,19 @@ pub fn copy_to_host_2d<'d, 'p, T: DeviceCopy>(
     let bytes = rectangle.check::<T>(from.len(), to.len())?;
     from.check_context(stream)?;
     to.check_context(stream)?;
+    let copied = put_rows_to_host(from, &to, bytes, stream);
+    to.end_write(copied, || bytes.written(0, to.bytes()))
+}
+
+#[track_caller]
+fn put_rows_to_host<T: DeviceCopy>(
+    from: DeviceSlice<'_, T>,
+    to: &PinnedSliceMut<'_, T>,
+    bytes: Bytes,
+    stream: &Stream,
+) -> Result<()> {
     stream.refuse_captured("copy_to_host_2d")?;
+    from.check_written(stream)?;
     from.join(stream)?;
     let copying = to.begin_copy(stream)?;
     let (from, to) = (Side::Device(from.as_raw()), Side::Host(to.as_ptr().cast()));
@@ -270,6 +319,17 @@ pub fn write_2d<'d, T: DeviceCopy>(
     let to = to.into();
     let bytes = rectangle.check::<T>(from.len(), to.len())?;
     to.check_context(stream)?;
+    let written = put_rows_of_slice(&to, from, bytes, stream);
+    to.end_write(stream, written, || bytes.written(to.as_raw(), to.bytes()))
+}
+
+#[track_caller]
+fn put_rows_of_slice<T: DeviceCopy>(
+    to: &DeviceSliceMut<'_, T>,
+    from: &[T],
+    bytes: Bytes,
+    stream: &Stream,
+) -> Result<()> {
     let end = Waited::new("write_2d", bytes.width, stream)?;
     to.join(stream)?;
     let from = Side::Host(from.as_ptr().cast_mut().cast());
@@ -297,6 +357,7 @@ pub fn read_2d<'d, T: DeviceCopy>(
     let from = from.into();
     let bytes = rectangle.check::<T>(from.len(), to.len())?;
     from.check_context(stream)?;
+    from.check_written(stream)?;
     let end = Waited::new("read_2d", bytes.width, stream)?;
     from.join(stream)?;
     let side = Side::Host(to.as_mut_ptr().cast());

@@ -5,13 +5,13 @@ use core::ptr;
 
 use cupola_sys::driver::{CUresult, id};
 
-use super::args::{KernelArgs, compare};
+use super::args::{KernelArgs, LaunchArgs, compare};
 use crate::error::{Error, Result};
 use crate::module::Function;
 use crate::stream::Stream;
 
 /// How many blocks of how many threads, and how much dynamic shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchConfig {
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
@@ -102,11 +102,13 @@ impl LaunchConfig {
 /// kernel or memory among the arguments is another context's. [`Error::Full`] when there are too many
 /// events for one more, which memory of another stream may need. [`Error::Poisoned`],
 /// [`Error::Forked`]; in [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what
-/// the driver returned.
+/// the driver returned. [`Error::Tainted`] when an operation has failed to write memory that is given
+/// as `&` (see [`Buffer`](crate::Buffer#failed-operations)).
 ///
 /// # Safety
 /// The arguments are of the types that the kernel declares, and with them and this many
-/// threads it reads and writes only device memory that it may: nothing checks that.
+/// threads it reads and writes only device memory that it may: nothing checks that. Buffers among
+/// [`LaunchArgs`](super::LaunchArgs) are alive, as those in a tuple are.
 #[doc(alias = "cuLaunchKernel")]
 #[track_caller]
 pub unsafe fn launch(
@@ -115,7 +117,27 @@ pub unsafe fn launch(
     arguments: impl KernelArgs,
     stream: &Stream,
 ) -> Result<()> {
-    let mut arguments = arguments.collect(stream)?;
+    let list = arguments;
+    let mut arguments = LaunchArgs::new();
+    let launched = match list.collect(&mut arguments, stream) {
+        // SAFETY: the conditions are those of this function.
+        Ok(()) => unsafe { launch_with(function, config, &mut arguments, stream) },
+        refused => refused,
+    };
+    let launch = (function.raw().addr(), config);
+    // SAFETY: the memory among the arguments is alive, which is a condition of this function.
+    unsafe { arguments.end_launch(stream, launched, launch) }
+}
+
+/// # Safety
+/// As [`launch`].
+#[track_caller]
+unsafe fn launch_with(
+    function: &Function,
+    config: LaunchConfig,
+    arguments: &mut LaunchArgs,
+    stream: &Stream,
+) -> Result<()> {
     let mut pointers = arguments.pointers();
     let sizes = arguments.sizes();
     // SAFETY: the pointers lead into `arguments`, which outlives the call and whose buffers are
@@ -140,7 +162,8 @@ pub unsafe fn launch(
 ///
 /// # Safety
 /// The conditions of [`launch`], and each pointer leads to as many readable bytes. Buffers among
-/// the arguments have been declared with [`Buffer::used_on`](crate::buffer::Buffer::used_on).
+/// the arguments have been declared with [`Buffer::used_on`](crate::buffer::Buffer::used_on). Whether
+/// they are [tainted](crate::Buffer#failed-operations) is the caller's to look at.
 #[doc(alias = "cuLaunchKernel")]
 #[track_caller]
 pub unsafe fn launch_raw(

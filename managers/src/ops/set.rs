@@ -5,7 +5,7 @@ use std::ptr;
 use cupola_sys::driver::{CUdeviceptr, id};
 
 use crate::buffer::{DeviceCopy, DeviceSliceMut};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Written};
 use crate::stream::Stream;
 
 /// Sets every byte (`cuMemsetD8Async`).
@@ -24,6 +24,12 @@ pub fn set_bytes<'d, T: DeviceCopy>(
     stream: &Stream,
 ) -> Result<()> {
     let to = to.into();
+    let set = put_bytes(&to, byte, stream);
+    to.end_write(stream, set, || Written::All)
+}
+
+#[track_caller]
+fn put_bytes<T: DeviceCopy>(to: &DeviceSliceMut<'_, T>, byte: u8, stream: &Stream) -> Result<()> {
     to.join(stream)?;
     let bytes = to.len() * size_of::<T>();
     if bytes == 0 {
@@ -69,11 +75,21 @@ pub fn fill<'d, T: DeviceCopy>(
     stream: &Stream,
 ) -> Result<()> {
     let to = to.into();
+    let filled = put_pattern(&to, &value, stream);
+    to.end_write(stream, filled, || Written::All)
+}
+
+#[track_caller]
+fn put_pattern<T: DeviceCopy>(
+    to: &DeviceSliceMut<'_, T>,
+    value: &T,
+    stream: &Stream,
+) -> Result<()> {
     let bytes = to.len() * size_of::<T>();
     if bytes == 0 {
         return to.join(stream);
     }
-    let pattern = Pattern::of_value(&value, to.as_raw())?;
+    let pattern = Pattern::of_value(value, to.as_raw())?;
     to.join(stream)?;
     let address = to.as_raw();
     // The memory is `bytes` bytes of the device, freed after the work on the stream, and aligned to

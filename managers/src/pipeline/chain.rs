@@ -289,6 +289,8 @@ where
         let input = self.before.pass(start, kernel)?;
         let written = self.written.as_mut();
         let written = written.ok_or_else(|| Error::invalid("kernel chain", "is not built"))?;
+        // An item before this one may have failed to write it.
+        written.clear_taint();
         let len = (self.put)(Step {
             index,
             stream,

@@ -167,6 +167,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         streams: &'s StageStreams,
         kernel: &'s mut usize,
     ) -> Result<Step<'s, I, O>> {
+        // An item before this one may have failed to write it.
+        output.clear_taint();
         self.uploaded.wait_on(&streams.compute)?;
         self.mark(|marks| &marks.compute.0, &streams.compute)?;
         Ok(Step {
@@ -194,6 +196,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// Puts the download of what was written to `output` on its stream, behind the computation.
     #[track_caller]
     pub(super) fn download(&mut self, output: &Buffer<O>, streams: &StageStreams) -> Result<()> {
+        // The step may have kept the error of an operation to itself.
+        output
+            .slice(..self.written)?
+            .check_written(&streams.download)?;
         self.computed.wait_on(&streams.download)?;
         let to = self.host_output.as_ptr().cast();
         let bytes = self.written * size_of::<O>();

@@ -89,6 +89,7 @@ fn checked_mode_waits_behind_everything_that_orders_work() {
     };
     next();
     fail("cuMemsetD32Async", ops::fill(&mut b.buffer, 1, s));
+    b.buffer.clear_taint();
     next();
     fail(
         "cuMemcpyDtoHAsync_v2",

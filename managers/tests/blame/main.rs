@@ -1,9 +1,11 @@
 //! Errors of kernels are put down to launches: to one in checked mode, else to a few. And what
-//! happens at the moment when a context is lost.
+//! happens at the moment when a context is lost. And errors that the context survives are those of the
+//! memory that was to be written.
 
 mod checked_mode;
 mod loss;
 mod suspects;
+mod taints;
 
 #[path = "../../src/test_bench.rs"]
 mod test_bench;

@@ -8,7 +8,7 @@ use std::ops::RangeBounds;
 
 use super::{Copying, PinnedBuffer};
 use crate::buffer::{DeviceCopy, resolve};
-use crate::error::Result;
+use crate::error::{Result, Written};
 use crate::stream::Stream;
 
 macro_rules! parts {
@@ -82,6 +82,28 @@ parts! {
 parts! {
     /// Part of a [`PinnedBuffer`], to copy to.
     PinnedSliceMut
+}
+
+impl<T: DeviceCopy> PinnedSlice<'_, T> {
+    /// Refuses to read elements that a copy has failed to write.
+    pub(crate) fn taint(&self) -> Result<()> {
+        let start = (self.start * size_of::<T>()) as u64;
+        self.buffer.taints.check(start..start + self.bytes())
+    }
+}
+
+impl<T: DeviceCopy> PinnedSliceMut<'_, T> {
+    /// The end of a copy that was to write the elements: after a failure they are not readable.
+    pub(crate) fn end_write(
+        &self,
+        result: Result<()>,
+        written: impl FnOnce() -> Written,
+    ) -> Result<()> {
+        let start = (self.start * size_of::<T>()) as u64;
+        let bytes = start..start + self.bytes();
+        self.buffer.taints.end_write(bytes, &result, written);
+        result
+    }
 }
 
 impl<T: DeviceCopy> Clone for PinnedSlice<'_, T> {

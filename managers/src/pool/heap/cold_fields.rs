@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::error::Taints;
 use crate::lists;
 use crate::stream::{GraphResources, Stream};
 use crate::sync::capacity::Permit;
@@ -15,6 +16,8 @@ pub(crate) struct ColdFields {
     uses: Mutex<Vec<Stream>>,
     /// Graphs that use the block.
     graphs: Mutex<Vec<Weak<GraphResources>>>,
+    /// Addresses that an operation has failed to write.
+    taints: Taints,
 }
 
 impl ColdFields {
@@ -22,14 +25,18 @@ impl ColdFields {
     pub(crate) fn of_permit(permit: Permit) -> Self {
         Self {
             _permit: Some(permit),
-            uses: Mutex::default(),
-            graphs: Mutex::default(),
+            ..Self::default()
         }
     }
 
     /// Streams other than its own that work with the block was put on.
     pub(crate) fn lock_uses(&self) -> MutexGuard<'_, Vec<Stream>> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Addresses that an operation has failed to write.
+    pub(crate) fn taints(&self) -> &Taints {
+        &self.taints
     }
 
     /// A graph uses the block. Whether that is new.
