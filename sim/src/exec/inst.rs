@@ -241,6 +241,8 @@ pub(crate) enum Callee {
     Malloc,
     /// `free(address)`.
     Free,
+    /// `cudaGraphSetConditional(handle, value)`.
+    SetConditional,
 }
 
 /// Bytes moved between the caller's and the callee's parameter areas.

@@ -44,6 +44,13 @@ pub trait Host: Sync {
     /// Output of device-side `printf`, in whole calls, in the order made.
     fn print(&self, text: &[u8]);
 
+    /// `cudaGraphSetConditional`: gives the value of that handle of a graph's conditional node to
+    /// the device. Whether there is one.
+    fn set_conditional(&self, handle: u64, value: u32) -> bool {
+        let _ = (handle, value);
+        false
+    }
+
     /// What a launch cannot do as the device would, in words.
     fn remark(&self, text: &str) {
         let _ = text;

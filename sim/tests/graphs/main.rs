@@ -6,6 +6,7 @@ mod support;
 mod build;
 mod capture;
 mod capture_rules;
+mod conditional;
 mod launch;
 mod memory;
 mod nodes;

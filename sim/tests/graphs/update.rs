@@ -309,7 +309,7 @@ fn nodes_of_any_kind_are_made_and_set_alike() {
     params.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     params.__bindgen_anon_1.eventRecord.event = event;
     assert_eq!(add(&params), OK);
-    params.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT;
     assert_eq!(add(&params), CUresult::CUDA_ERROR_NOT_SUPPORTED);
     params.type_ = CUgraphNodeType(77);
     assert_eq!(add(&params), INVALID);

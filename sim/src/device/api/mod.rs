@@ -71,6 +71,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         driver::TABLE,
         graphs::attributes::TABLE,
         graphs::child::TABLE,
+        graphs::conditional::TABLE,
         graphs::copy::TABLE,
         graphs::edges::TABLE,
         graphs::executables::enabled::TABLE,

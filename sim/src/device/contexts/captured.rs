@@ -69,7 +69,9 @@ impl Context {
             | Op::Callback(..)
             | Op::Alloc(_)
             | Op::Free(_)
-            | Op::Release(_) => {
+            | Op::Release(_)
+            | Op::Branch(_)
+            | Op::Reset(_) => {
                 return Err(stream.capture.refuse());
             }
         };

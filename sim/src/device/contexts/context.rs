@@ -19,7 +19,7 @@ use crate::device::memory::{Heap, make_heap};
 use crate::device::operations::op::Op;
 use crate::device::streams::event::Event;
 use crate::device::streams::stream::{Kind, Mode, Stream, Submitted, Until};
-use crate::device::strict::{Finding, Origin};
+use crate::device::strict::{Finding, Origin, Trace};
 use crate::device::sync::lock;
 
 /// The least size of the kernels' heap, and what it is a multiple of; seen on an H200.
@@ -340,6 +340,16 @@ impl Context {
             Some(op) => self.enqueue(stream, op),
             None => Ok(()),
         }
+    }
+
+    /// What strict mode keeps of an operation that a queued one may put into the stream.
+    pub(in crate::device) fn foresee(&self, stream: &Stream, op: &Op) -> Trace {
+        let (device, mut findings) = (&self.device, Vec::new());
+        let trace = device
+            .strict
+            .queue(&device.space, self.handle, stream, op, &mut findings);
+        self.tell(&findings);
+        trace
     }
 
     /// Submits an operation of a graph's launch.

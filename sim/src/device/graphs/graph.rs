@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
+use crate::device::graphs::condition::Condition;
 use crate::device::graphs::exec::Exec;
 use crate::device::graphs::node::NodeKind;
 use crate::device::graphs::user_object::{Held, UserObject};
@@ -194,17 +195,49 @@ pub(in crate::device) struct Graph {
     pub(in crate::device) dag: Mutex<Dag>,
     /// What it keeps alive.
     pub(in crate::device) objects: Held,
-    /// What it was instantiated to, if it has memory: one at a time.
+    /// What it was instantiated to, if it has memory or conditional nodes: one at a time.
     pub(in crate::device) exec: Mutex<Weak<Exec>>,
+    /// The values of conditional nodes that were made for it.
+    pub(in crate::device) conditions: Mutex<Vec<Arc<Condition>>>,
+    /// Where it belongs, if it is the graph of a node.
+    pub(in crate::device) home: OnceLock<Home>,
+}
+
+/// Where a node's graph belongs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device) struct Home {
+    /// The node's graph, by handle.
+    pub(in crate::device) parent: u64,
+    /// The context of all nodes, by handle, if a conditional node runs the graph, or one that it
+    /// is in.
+    pub(in crate::device) body: Option<u64>,
 }
 
 impl Graph {
+    /// The context of its nodes, if a conditional node runs it.
+    pub(in crate::device) fn body(&self) -> Option<u64> {
+        self.home.get().and_then(|home| home.body)
+    }
+
+    /// Whether it has conditional nodes.
+    pub(in crate::device) fn has_conditions(&self) -> bool {
+        let dag = lock(&self.dag);
+        let conditional = |kind: &NodeKind| matches!(kind, NodeKind::Conditional(_));
+        dag.nodes().any(|(_, node)| conditional(&node.kind))
+    }
+
+    /// Whether a value was made for it that no node has.
+    pub(in crate::device) fn has_unused_condition(&self) -> bool {
+        let conditions = lock(&self.conditions);
+        conditions.iter().any(|condition| !condition.is_used())
+    }
+
     /// The objects that it keeps alive, and those that its child graphs do.
     pub(in crate::device) fn kept(&self) -> Vec<Arc<UserObject>> {
         let mut objects = lock(&self.objects).objects();
         for (_, node) in lock(&self.dag).nodes() {
-            if let NodeKind::Child(child) = &node.kind {
-                objects.extend(child.kept());
+            for graph in node.kind.graphs() {
+                objects.extend(graph.kept());
             }
         }
         objects

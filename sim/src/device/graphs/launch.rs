@@ -8,11 +8,13 @@ use crate::device::api::check_fill;
 use crate::device::calls::args::Reply;
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
+use crate::device::graphs::condition::Condition;
 use crate::device::graphs::exec::{Exec, Lane, State};
 use crate::device::graphs::memory;
 use crate::device::graphs::node::NodeKind;
 use crate::device::graphs::plan::Step;
 use crate::device::machine::OwnedStream;
+use crate::device::operations::branch::{Branch, Task};
 use crate::device::operations::op::Op;
 use crate::device::streams::event::{Event, Record};
 use crate::device::strict::with_captured;
@@ -64,9 +66,12 @@ fn prepare(call: &Call<'_>, exec: &Exec, step: &Step, launched: &Arc<Context>) -
         return Ok(Work::Nothing);
     }
     let op = match &step.kind {
-        NodeKind::Empty | NodeKind::Child(_) | NodeKind::Alloc(_) | NodeKind::Free(_) => {
-            return Ok(Work::Nothing);
-        }
+        // A conditional node's work is what its graphs' steps are.
+        NodeKind::Empty
+        | NodeKind::Child(_)
+        | NodeKind::Alloc(_)
+        | NodeKind::Free(_)
+        | NodeKind::Conditional(_) => return Ok(Work::Nothing),
         NodeKind::Kernel(node) => {
             // A function whose module is gone is none.
             call.machine.modules.function(node.launch.function.handle)?;
@@ -153,6 +158,10 @@ fn submit(
         put(target, Op::Wait(last))?;
     }
     first.into_iter().try_for_each(|op| put(target, op))?;
+    let conditions: Vec<_> = conditions(&state.steps);
+    if !conditions.is_empty() {
+        put(target, Op::Reset(conditions))?;
+    }
     let is_own = |lane: usize| !Arc::ptr_eq(&streams[lane].1, &target.1);
     let mut begun = vec![false; streams.len()];
     let mut start = None;
@@ -161,7 +170,19 @@ fn submit(
     if (0..streams.len()).any(is_own) {
         start = Some(record(target)?);
     }
-    for (index, (step, work)) in state.steps.iter().zip(works).enumerate() {
+    let mut works = works;
+    let mut next = 0;
+    while let (index, Some(step)) = (next, state.steps.get(next)) {
+        next += 1 + step.bodies.iter().sum::<usize>();
+        let work = match &step.kind {
+            NodeKind::Conditional(_) => {
+                let place = &streams[step.lane];
+                let range = index..next;
+                let branch = branch(place, &state.steps[range.clone()], &mut works[range]);
+                branch.map_or(Work::Nothing, |branch| Work::Ops(vec![branch]))
+            }
+            _ => std::mem::replace(&mut works[index], Work::Nothing),
+        };
         let place = &streams[step.lane];
         if is_own(step.lane) && !std::mem::replace(&mut begun[step.lane], true) {
             let start = start.clone();
@@ -196,4 +217,58 @@ fn submit(
     }
     state.last = Some(record(target)?);
     Ok(())
+}
+
+/// The values of all conditional nodes.
+fn conditions(steps: &[Step]) -> Vec<Arc<Condition>> {
+    let condition = |step: &Step| match &step.kind {
+        NodeKind::Conditional(node) => Some(Arc::clone(&node.condition)),
+        _ => None,
+    };
+    steps.iter().filter_map(condition).collect()
+}
+
+/// The operation of a conditional node, whose step is the first of these; the others are those of
+/// its graphs. The stream does them one after the other.
+fn branch(place: &OwnedStream, steps: &[Step], works: &mut [Work]) -> Option<Op> {
+    let (step, inner) = steps.split_first()?;
+    let NodeKind::Conditional(node) = &step.kind else {
+        return None;
+    };
+    let (_, works) = works.split_first_mut()?;
+    let mut bodies = Vec::with_capacity(step.bodies.len());
+    let mut end = 0;
+    for len in &step.bodies {
+        let body = end..end + len;
+        end = body.end;
+        bodies.push(tasks(place, &inner[body.clone()], &mut works[body]));
+    }
+    Some(Op::Branch(Arc::new(Branch {
+        condition: Arc::clone(&node.condition),
+        choice: node.choice,
+        bodies,
+    })))
+}
+
+/// The operations of the steps of a conditional node's graph.
+fn tasks((context, stream): &OwnedStream, steps: &[Step], works: &mut [Work]) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    let mut next = 0;
+    while let (index, Some(step)) = (next, steps.get(next)) {
+        next += 1 + step.bodies.iter().sum::<usize>();
+        let place = (Arc::clone(context), Arc::clone(stream));
+        let inner = branch(&place, &steps[index..next], &mut works[index..next]);
+        // No other kind of work is let into such a graph.
+        let ops = match std::mem::replace(&mut works[index], Work::Nothing) {
+            Work::Ops(ops) => ops,
+            Work::Nothing | Work::Record(_) | Work::Wait(_) => Vec::new(),
+        };
+        with_captured(step.blocks.as_ref(), || {
+            tasks.extend(ops.into_iter().chain(inner).map(|op| Task {
+                trace: context.foresee(stream, &op),
+                op,
+            }));
+        });
+    }
+    tasks
 }

@@ -3,9 +3,10 @@
 //! A launch is expanded into ordinary operations of streams, so that order, schedules, delays,
 //! faults and strict mode know nothing of graphs: a chain runs in the stream of the launch, other
 //! branches in streams of the executable's own, and an edge between two streams is a record and a
-//! wait.
+//! wait. Conditional nodes put their work into the stream when it gets there.
 
 mod capture;
+mod condition;
 mod exec;
 mod graph;
 mod launch;
@@ -18,6 +19,7 @@ mod update;
 mod user_object;
 
 pub(super) use capture::{Capture, CaptureSlot, GLOBAL, RELAXED};
+pub(super) use condition::{Choice, Condition, ConditionalNode};
 pub(super) use exec::Exec;
 pub(super) use graph::{Graph, Owner};
 pub(super) use launch::launch;

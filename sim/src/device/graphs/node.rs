@@ -10,6 +10,7 @@ use cupola_sys::driver::{
 };
 
 use crate::device::api::Plan;
+use crate::device::graphs::condition::ConditionalNode;
 use crate::device::graphs::graph::Graph;
 use crate::device::memory::{Fill, Seat};
 use crate::device::operations::launch::Launch;
@@ -35,6 +36,8 @@ pub(in crate::device) enum NodeKind {
     Alloc(Arc<Seat>),
     /// Frees the memory at an address.
     Free(u64),
+    /// Graphs of its own, of which a value chooses.
+    Conditional(Arc<ConditionalNode>),
 }
 
 impl NodeKind {
@@ -52,12 +55,22 @@ impl NodeKind {
             Self::Values(_) => T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
             Self::Alloc(_) => T::CU_GRAPH_NODE_TYPE_MEM_ALLOC,
             Self::Free(_) => T::CU_GRAPH_NODE_TYPE_MEM_FREE,
+            Self::Conditional(_) => T::CU_GRAPH_NODE_TYPE_CONDITIONAL,
         }
     }
 
     /// Whether it allocates or frees memory.
     pub(in crate::device) fn is_memory(&self) -> bool {
         matches!(self, Self::Alloc(_) | Self::Free(_))
+    }
+
+    /// The graphs that belong to it.
+    pub(in crate::device) fn graphs(&self) -> &[Arc<Graph>] {
+        match self {
+            Self::Child(graph) => std::slice::from_ref(graph),
+            Self::Conditional(node) => &node.bodies,
+            _ => &[],
+        }
     }
 
     /// The context that it works in, if it must be in a certain one.
@@ -68,6 +81,7 @@ impl NodeKind {
             Self::Fill(fill) => Some(fill.context),
             Self::Values(values) => Some(values.context),
             Self::Alloc(seat) => Some(seat.context),
+            Self::Conditional(node) => Some(node.condition.context),
             Self::Free(_) => None,
             Self::Host(_) | Self::Child(_) | Self::Empty | Self::Record(_) | Self::Wait(_) => None,
         }

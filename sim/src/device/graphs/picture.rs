@@ -51,6 +51,15 @@ fn cluster(graph: &Graph, details: bool, text: &mut String) {
             NodeKind::Wait(_) => "event wait".into(),
             NodeKind::Alloc(seat) => format!("{} bytes at 0x{:x}", seat.len, seat.address),
             NodeKind::Free(address) => format!("free of 0x{address:x}"),
+            NodeKind::Conditional(node) => match details {
+                true => format!(
+                    "{:?} of {} graphs\\nvalue 0x{:x}",
+                    node.choice,
+                    node.bodies.len(),
+                    node.condition.handle
+                ),
+                false => "conditional".into(),
+            },
             NodeKind::Values(values) => format!("{} values", values.params.len()),
         };
         let _ = writeln!(
@@ -58,8 +67,8 @@ fn cluster(graph: &Graph, details: bool, text: &mut String) {
             "{} [shape=\"rectangle\" label=\"{what}\"];",
             name(handle)
         );
-        if let NodeKind::Child(child) = &node.kind {
-            cluster(child, details, text);
+        for graph in node.kind.graphs() {
+            cluster(graph, details, text);
         }
     }
     for (from, to) in dag.edges() {

@@ -20,8 +20,10 @@ pub(in crate::device) struct Step {
     pub(in crate::device) kind: NodeKind,
     /// The blocks of allocators when it was captured, if there were any.
     pub(in crate::device) blocks: Option<Arc<Map>>,
-    /// How many of the next steps are of its child graph.
+    /// How many of the next steps are of its child graph, or of its bodies.
     pub(super) inner: usize,
+    /// Of a conditional node: how many of them are of each body.
+    pub(super) bodies: Vec<usize>,
     /// Steps that come first, which are earlier ones.
     pub(in crate::device) before: Vec<usize>,
     /// By number: 0 is the stream of the launch, if that is of the right context.
@@ -76,6 +78,7 @@ fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<
             kind,
             blocks: None,
             inner: 0,
+            bodies: Vec::new(),
             before,
             lane: 0,
             waits: Vec::new(),
@@ -96,6 +99,16 @@ fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<
                 end = steps.len();
                 steps.push(step(0, NodeKind::Empty, before));
             }
+        }
+        for body in match &node.kind {
+            NodeKind::Conditional(node) => &node.bodies[..],
+            _ => &[],
+        } {
+            let first = steps.len();
+            flatten(body, &[end], steps)?;
+            let (len, step) = (steps.len(), &mut steps[end]);
+            step.bodies.push(len - first);
+            step.inner = len - end - 1;
         }
         ends.insert(handle, end);
         if node.after.is_empty() {
@@ -141,7 +154,11 @@ fn assign(steps: &mut [Step]) -> Vec<Option<u64>> {
     let main = steps.iter().find_map(|step| step.kind.context());
     let mut lanes = vec![main];
     let mut tails: Vec<Option<usize>> = vec![None];
-    for index in 0..steps.len() {
+    let mut next = 0;
+    while next < steps.len() {
+        let index = next;
+        // What a conditional node runs is in the lane of the node, and no lane's own.
+        next += 1 + steps[index].bodies.iter().sum::<usize>();
         let context = steps[index].kind.context().or(main);
         let fits = |lane: &usize| lanes[*lane] == context;
         let before = steps[index].before.iter();
@@ -184,6 +201,7 @@ mod tests {
             kind: NodeKind::Empty,
             blocks: None,
             inner: 0,
+            bodies: Vec::new(),
             before: before.to_vec(),
             lane: 0,
             waits: Vec::new(),

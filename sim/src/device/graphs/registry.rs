@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, Weak};
 
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
 use crate::device::graphs::capture::{Capture, Captures};
+use crate::device::graphs::condition::{Condition, check_body};
 use crate::device::graphs::exec::Exec;
-use crate::device::graphs::graph::{Graph, Owner};
+use crate::device::graphs::graph::{Graph, Home, Owner};
 use crate::device::graphs::node::NodeKind;
 use crate::device::graphs::user_object::{Held, copy};
 use crate::device::machine::get;
@@ -27,6 +28,8 @@ pub(in crate::device) struct Graphs {
     /// The graph of each node.
     nodes: RwLock<HashMap<u64, Arc<Graph>>>,
     execs: RwLock<HashMap<u64, Arc<Exec>>>,
+    /// The values of conditional nodes: graphs, executables and launches keep them.
+    conditions: RwLock<HashMap<u64, Weak<Condition>>>,
     pub(in crate::device) captures: Captures,
     /// Objects that the program holds.
     pub(in crate::device) objects: Held,
@@ -39,6 +42,7 @@ impl Graphs {
             graphs: RwLock::default(),
             nodes: RwLock::default(),
             execs: RwLock::default(),
+            conditions: RwLock::default(),
             captures: Captures::default(),
             objects: Held::default(),
         })
@@ -85,9 +89,58 @@ impl Graphs {
             dag: Default::default(),
             objects,
             exec: Default::default(),
+            conditions: Default::default(),
+            home: Default::default(),
         });
         write(&self.graphs).insert(handle, Arc::clone(&graph));
         graph
+    }
+
+    /// A graph for a conditional node of another.
+    pub(in crate::device) fn create_body(
+        &self,
+        parent: &Graph,
+        context: u64,
+        made: Origin,
+    ) -> Arc<Graph> {
+        let graph = self.create(Owner::Node, made);
+        // A new graph has no home.
+        let _ = graph.home.set(Home {
+            parent: parent.handle,
+            body: Some(context),
+        });
+        graph
+    }
+
+    /// Makes a value for a conditional node of a graph, or of one in it.
+    pub(in crate::device) fn add_condition(
+        &self,
+        graph: &Graph,
+        context: u64,
+        default: Option<u32>,
+    ) -> u64 {
+        let handle = self.new_handle();
+        let condition = Arc::new(Condition::new(handle, graph.handle, context, default));
+        let mut conditions = write(&self.conditions);
+        conditions.retain(|_, condition| condition.strong_count() > 0);
+        conditions.insert(handle, Arc::downgrade(&condition));
+        drop(conditions);
+        lock(&graph.conditions).push(condition);
+        handle
+    }
+
+    pub(in crate::device) fn condition(&self, handle: u64) -> Option<Arc<Condition>> {
+        read(&self.conditions).get(&handle)?.upgrade()
+    }
+
+    /// Whether a graph is another, by handle, or in it.
+    pub(in crate::device) fn is_within(&self, graph: &Graph, outer: u64) -> bool {
+        if graph.handle == outer {
+            return true;
+        }
+        let parent = graph.home.get().map(|home| home.parent);
+        let parent = parent.and_then(|parent| self.graph(parent).ok());
+        parent.is_some_and(|parent| self.is_within(&parent, outer))
     }
 
     pub(in crate::device) fn graph(&self, handle: u64) -> Reply<Arc<Graph>> {
@@ -112,6 +165,21 @@ impl Graphs {
         self.add_captured(graph, (kind, None), before)
     }
 
+    /// Tells a child graph, and those in it, where they belong.
+    fn settle(&self, child: &Graph, parent: &Graph) {
+        // A copy that was made for the node has no home yet.
+        let _ = child.home.set(Home {
+            parent: parent.handle,
+            body: parent.body(),
+        });
+        for (_, node) in lock(&child.dag).nodes() {
+            node.kind
+                .graphs()
+                .iter()
+                .for_each(|inner| self.settle(inner, child));
+        }
+    }
+
     /// Adds a node of captured work, which may use these blocks of allocators.
     ///
     /// # Errors
@@ -122,7 +190,13 @@ impl Graphs {
         what: (NodeKind, Option<Arc<Map>>),
         before: Vec<u64>,
     ) -> Reply<u64> {
+        if let Some(context) = graph.body() {
+            check_body(&what.0, context).inspect_err(|_| self.forget(&what.0))?;
+        }
         let handle = self.new_handle();
+        if let NodeKind::Child(child) = &what.0 {
+            self.settle(child, graph);
+        }
         lock(&graph.dag).insert(handle, what, before)?;
         write(&self.nodes).insert(handle, Arc::clone(graph));
         Ok(handle)
@@ -135,11 +209,12 @@ impl Graphs {
         Ok(())
     }
 
-    /// Takes away the graph that a node had.
+    /// Takes away the graphs that a node had.
     pub(in crate::device) fn forget(&self, kind: &NodeKind) {
-        if let NodeKind::Child(graph) = kind {
-            self.remove(graph);
+        if let NodeKind::Conditional(node) = kind {
+            node.condition.release();
         }
+        kind.graphs().iter().for_each(|graph| self.remove(graph));
     }
 
     /// Takes a graph away, with its nodes and theirs.
@@ -147,12 +222,8 @@ impl Graphs {
         write(&self.graphs).remove(&graph.handle);
         let (handles, children) = {
             let dag = lock(&graph.dag);
-            let child = |kind: &NodeKind| match kind {
-                NodeKind::Child(graph) => Some(Arc::clone(graph)),
-                _ => None,
-            };
-            let children = dag.nodes().filter_map(|(_, node)| child(&node.kind));
-            (dag.handles(), children.collect::<Vec<_>>())
+            let children = dag.nodes().flat_map(|(_, node)| node.kind.graphs());
+            (dag.handles(), children.cloned().collect::<Vec<_>>())
         };
         let mut nodes = write(&self.nodes);
         handles.iter().for_each(|handle| drop(nodes.remove(handle)));

@@ -65,6 +65,11 @@ impl NodeKind {
                 };
                 one.context == two.context && kinds(&one.steps) == kinds(&two.steps)
             }
+            (Self::Conditional(one), Self::Conditional(two)) => {
+                one.condition.context == two.condition.context
+                    && one.choice == two.choice
+                    && one.bodies.len() == two.bodies.len()
+            }
             (one, two) if one.is_memory() && two.is_memory() => {
                 return Err(Why::CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED);
             }

@@ -12,7 +12,7 @@ use crate::device::memory::rows::Rows;
 use crate::device::operations::engine::Direction;
 
 /// Where one end of a copy is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) enum Side {
     /// A device address, looked up when the copy runs.
     Device(u64),
@@ -30,16 +30,18 @@ pub(in crate::device) struct Pointer(pub(in crate::device) *mut u8);
 
 // SAFETY: a copy dereferences it under the contract of the call that it came with.
 unsafe impl Send for Pointer {}
+// SAFETY: a reference gives a copy of the pointer, and no more.
+unsafe impl Sync for Pointer {}
 
 /// One end of a copy: where its first row begins, and where the others are from there.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) struct End {
     pub(in crate::device) side: Side,
     pub(in crate::device) rows: Rows,
 }
 
 /// A copy of rows. Both ends have as many rows, of the same width.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) struct Transfer {
     pub(in crate::device) to: End,
     pub(in crate::device) from: End,

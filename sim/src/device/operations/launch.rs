@@ -136,6 +136,15 @@ impl exec::Host for Listener<'_> {
         self.0.output.print(text);
     }
 
+    fn set_conditional(&self, handle: u64, value: u32) -> bool {
+        let condition = self.0.graphs.condition(handle);
+        let known = condition.is_some();
+        condition
+            .into_iter()
+            .for_each(|condition| condition.set(value));
+        known
+    }
+
     fn remark(&self, text: &str) {
         self.0.messages.add(text.to_owned());
     }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use cupola_sys::driver::{CUhostFn, CUresult, CUstream, CUstreamCallback};
 
 use crate::device::contexts::health::{Fault, Health};
-use crate::device::graphs::UserObject;
+use crate::device::graphs::{Condition, UserObject};
 use crate::device::machine::Device;
 use crate::device::memory::{Block, End, Fill, Rows, Side, Transfer};
+use crate::device::operations::branch::Branch;
 use crate::device::operations::engine::Direction;
 use crate::device::operations::launch::Launch;
 use crate::device::operations::value::Step;
@@ -41,9 +42,11 @@ pub(in crate::device) struct UserData(pub(in crate::device) *mut c_void);
 // SAFETY: it is never dereferenced here; the contract of `cuLaunchHostFunc` is that the
 // function may be called with it on another thread.
 unsafe impl Send for UserData {}
+// SAFETY: a reference gives a copy of the pointer, and no more.
+unsafe impl Sync for UserData {}
 
 /// One operation in a stream.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) enum Op {
     Copy(Box<Transfer>),
     Fill(Fill),
@@ -62,13 +65,21 @@ pub(in crate::device) enum Op {
     Free(Arc<Block>),
     /// A graph's launch has ended, which kept these.
     Release(Vec<Arc<UserObject>>),
+    /// A graph's launch begins, whose conditional nodes have these values.
+    Reset(Vec<Arc<Condition>>),
+    /// A conditional node. The stream decides it itself, because it puts work into it.
+    Branch(Arc<Branch>),
 }
 
 impl Op {
     /// Whether it takes so little that an idle stream need not wake its thread for it.
     pub(in crate::device) fn is_instant(&self) -> bool {
         match self {
-            Self::Record(_) | Self::Alloc(_) | Self::Free(_) | Self::Release(_) => true,
+            Self::Record(_)
+            | Self::Alloc(_)
+            | Self::Free(_)
+            | Self::Release(_)
+            | Self::Reset(_) => true,
             Self::Wait(record) => record.is_settled(),
             Self::Value(step) => step.is_write(),
             _ => false,
@@ -152,7 +163,8 @@ impl Op {
             Self::Alloc(block) => device.space.insert(block),
             Self::Free(block) => device.space.remove(&block),
             Self::Release(objects) => drop(objects),
-            Self::Host(None, _) => {}
+            Self::Reset(conditions) => conditions.iter().for_each(|condition| condition.reset()),
+            Self::Host(None, _) | Self::Branch(_) => {}
         }
         Ok(())
     }
@@ -173,6 +185,8 @@ impl Op {
             | Self::Wait(_)
             | Self::Host(..)
             | Self::Release(_)
+            | Self::Reset(_)
+            | Self::Branch(_)
             | Self::Value(_) => {}
         }
     }

@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 
 use crate::device::contexts::health::Fault;
+use crate::device::operations::branch::Branch;
 use crate::device::operations::op::Op;
 use crate::device::schedule::clock::{Parts, Time};
 use crate::device::schedule::host::Called;
 use crate::device::schedule::kernel::Kernel;
 use crate::device::schedule::{Act, Candidate, Schedule, State};
-use crate::device::streams::stream::{Job, Stream, Until};
+use crate::device::streams::stream::{Decided, Job, Stream, Until};
 use crate::device::sync::lock;
 
 const SLOW: &str = "a function of the program did not return soon, and the machine went on";
@@ -166,6 +167,10 @@ impl Schedule {
                     state.set(stream.id, Phase::Kernel(number, kernel));
                     return state;
                 }
+                Op::Branch(ref branch) => {
+                    let branch = Arc::clone(branch);
+                    return self.decide(state, stream, &job, &branch, at);
+                }
                 Op::Copy(_) | Op::Fill(_) => {
                     let end = job.op.bytes().map_or(at, |(direction, bytes)| {
                         let parts = state.parts.get_mut(device.ordinal);
@@ -183,6 +188,23 @@ impl Schedule {
             }
         }
         self.carry_out(state, stream, job, at)
+    }
+
+    /// A branch puts its work into the stream.
+    fn decide<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'a, State>,
+        stream: &Arc<Stream>,
+        job: &Job,
+        branch: &Arc<Branch>,
+        at: Time,
+    ) -> MutexGuard<'a, State> {
+        state.trace.add(stream.id, job.number, Act::Do, at);
+        let ended = match stream.decide(branch, job, at) {
+            Decided::Over => job.number,
+            Decided::Later => job.number - 1,
+        };
+        self.end(state, stream, ended, at)
     }
 
     /// Carries an operation out that is no kernel, or drops it.

@@ -21,6 +21,7 @@ use crate::device::contexts::green::Part;
 use crate::device::contexts::health::{Fault, Health};
 use crate::device::graphs::CaptureSlot;
 use crate::device::machine::Device;
+use crate::device::operations::branch::{Again, Branch};
 use crate::device::operations::op::Op;
 use crate::device::schedule::Time;
 use crate::device::strict::{Origin, Trace};
@@ -152,6 +153,15 @@ pub(in crate::device) struct Stream {
     queue: Mutex<Queue>,
     work: Condvar,
     done: Condvar,
+}
+
+/// What has become of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device) enum Decided {
+    /// There is nothing to do.
+    Over,
+    /// It ends with the work that it has put into its stream.
+    Later,
 }
 
 /// Whether a caller executes an operation itself if the stream is idle.
@@ -318,9 +328,8 @@ impl Stream {
         let mut helped = false;
         while let Some(job) = queue.lend(number) {
             drop(queue);
-            let number = job.number;
-            self.execute(job);
-            queue = self.finish(number);
+            let ended = self.execute(job);
+            queue = self.finish(ended);
             helped = true;
         }
         if helped {
@@ -373,9 +382,8 @@ impl Stream {
             };
             queue.busy = true;
             drop(queue);
-            let number = job.number;
-            self.execute(job);
-            queue = self.finish(number);
+            let ended = self.execute(job);
+            queue = self.finish(ended);
         }
     }
 
@@ -418,9 +426,53 @@ impl Stream {
         lock(&self.queue).ready_at
     }
 
-    /// Executes an operation; whatever happens, the stream goes on.
-    fn execute(&self, job: Job) {
-        self.guard(|| self.perform(job));
+    /// Executes an operation; whatever happens, the stream goes on. Gives the number of the
+    /// operation that has ended: the one before, if a branch has put work into the stream.
+    fn execute(&self, job: Job) -> u64 {
+        let mut ended = job.number;
+        self.guard(|| {
+            if let Op::Branch(branch) = &job.op
+                && self.health.halted().is_none()
+            {
+                job.after.iter().for_each(Until::wait);
+                if self.decide(branch, &job, Time::default()) == Decided::Later {
+                    ended -= 1;
+                }
+                return Ok(());
+            }
+            self.perform(job)
+        });
+        ended
+    }
+
+    /// Puts what a branch chooses at the front of the queue, in place of the branch, whose number
+    /// the last of it has.
+    pub(in crate::device) fn decide(&self, branch: &Arc<Branch>, job: &Job, at: Time) -> Decided {
+        let (tasks, again) = branch.next();
+        let new = |number, op, trace| Job {
+            number,
+            after: Vec::new(),
+            op,
+            trace,
+            at,
+        };
+        let tasks = tasks.iter().cloned();
+        let mut jobs: Vec<_> = tasks
+            .map(|task| new(job.number - 1, task.op, task.trace))
+            .collect();
+        if again == Again::Yes {
+            let branch = Op::Branch(Arc::clone(branch));
+            jobs.push(new(job.number, branch, job.trace.clone()));
+        }
+        let Some(last) = jobs.last_mut() else {
+            return Decided::Over;
+        };
+        last.number = job.number;
+        let mut queue = lock(&self.queue);
+        jobs.into_iter()
+            .rev()
+            .for_each(|job| queue.jobs.push_front(job));
+        Decided::Later
     }
 
     /// Does something for the stream and keeps what goes wrong.
@@ -469,9 +521,8 @@ impl Drop for Turn {
         // Also on the way of a panic before `run`: the operation was accepted, and others may
         // wait for it. A panic of its own stays in `execute`.
         if let Some(job) = self.job.take() {
-            let number = job.number;
-            self.stream.execute(job);
-            self.stream.give_back(self.stream.finish(number));
+            let ended = self.stream.execute(job);
+            self.stream.give_back(self.stream.finish(ended));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Functions that the device provides: `vprintf`, `__assertfail`, `malloc` and `free`.
+//! Functions that the device provides: `vprintf`, `__assertfail`, `malloc`, `free` and
+//! `cudaGraphSetConditional`.
 
 use super::groups::State;
 use super::warp::{Next, Warp};
@@ -73,6 +74,10 @@ fn provided(cx: &mut Ctx<'_>, callee: Callee, lane: usize, args: [u64; 4]) -> Re
                 (kind, Some(args[0]))
             })
         }
+        Callee::SetConditional => match cx.env.host.set_conditional(args[0], args[1] as u32) {
+            true => Ok(0),
+            false => Err((FaultKind::IllegalAddress, Some(args[0]))),
+        },
         Callee::AssertFail => {
             let text = assertion(cx, lane, args).map_err(|(kind, at)| (kind, Some(at)))?;
             Err((FaultKind::Assert(text), None))

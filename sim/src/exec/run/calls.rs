@@ -53,7 +53,11 @@ impl Warp {
                     _ => return Next::Fault(lane_fault(FaultKind::InvalidPc, mask), inst.line),
                 }
             }
-            Callee::Printf | Callee::AssertFail | Callee::Malloc | Callee::Free => {
+            Callee::Printf
+            | Callee::AssertFail
+            | Callee::Malloc
+            | Callee::Free
+            | Callee::SetConditional => {
                 return self.builtin(cx, at, call, inst);
             }
         };

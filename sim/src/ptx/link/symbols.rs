@@ -8,7 +8,13 @@ use crate::ptx::ast::{Func, Linkage, Module, Space, Var};
 
 /// Functions that programs may call and need not define: the engine executes such a call
 /// itself (`exec/decode/control/call.rs`), unless the module has a function of that name.
-const OF_THE_SYSTEM: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+const OF_THE_SYSTEM: [&str; 5] = [
+    "vprintf",
+    "__assertfail",
+    "malloc",
+    "free",
+    "cudaGraphSetConditional",
+];
 
 pub(super) fn is_of_the_system(name: &str) -> bool {
     OF_THE_SYSTEM.contains(&name)

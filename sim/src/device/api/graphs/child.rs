@@ -4,7 +4,7 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
-use crate::device::api::graphs::{INVALID, add, get, refuse_memory, with_kind};
+use crate::device::api::graphs::{INVALID, add, get, refuse_copy, with_kind};
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
 use crate::device::graphs::{NodeKind, Owner};
@@ -12,7 +12,7 @@ use crate::device::graphs::{NodeKind, Owner};
 /// The node has a copy of the graph, which belongs to it.
 pub(super) fn node(call: &Call<'_>, child: CUgraph) -> Reply<NodeKind> {
     let child = get(call, child)?;
-    refuse_memory(call, &child)?;
+    refuse_copy(call, &child)?;
     let made = call.machine.strict.origin();
     let copy = call.machine.graphs.copy(&child, Owner::Node, &made);
     Ok(NodeKind::Child(copy))

@@ -6,15 +6,15 @@ use crate::device::api::functions;
 use crate::device::api::graphs::edges::check_data;
 use crate::device::api::graphs::executables::{params, update};
 use crate::device::api::graphs::{
-    INVALID, add, child, copy, event, get, host, kernel, memory, values, with_kind,
+    INVALID, add, child, conditional, copy, event, get, host, kernel, memory, values, with_kind,
 };
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
 use crate::device::graphs::NodeKind;
 use crate::device::sync::lock;
 
-/// What the parameters describe.
-fn node(call: &Call<'_>, params: &CUgraphNodeParams) -> Reply<NodeKind> {
+/// What the parameters describe, for a node of that graph if it is a new one.
+fn node(call: &Call<'_>, graph: Option<CUgraph>, params: &CUgraphNodeParams) -> Reply<NodeKind> {
     use CUgraphNodeType as T;
     let any = &params.__bindgen_anon_1;
     // SAFETY: the type says which member of the union is set. Each is made of numbers and
@@ -85,9 +85,12 @@ fn node(call: &Call<'_>, params: &CUgraphNodeParams) -> Reply<NodeKind> {
             }
             T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => memory::any(call, &any.alloc),
             T::CU_GRAPH_NODE_TYPE_MEM_FREE => Ok(NodeKind::Free(any.free.dptr)),
-            T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL
-            | T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT
-            | T::CU_GRAPH_NODE_TYPE_CONDITIONAL => {
+            T::CU_GRAPH_NODE_TYPE_CONDITIONAL => match graph {
+                Some(graph) => conditional::node(call, graph, &any.conditional),
+                // No parameter of such a node can be changed.
+                None => Err(INVALID),
+            },
+            T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => {
                 missing(call, "a node of a kind that is not built")
             }
             _ => Err(INVALID),
@@ -101,7 +104,7 @@ fn missing(call: &Call<'_>, what: &str) -> Reply<NodeKind> {
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
 
-/// The address of an allocation is told in the parameters.
+/// The address of an allocation, and the graphs of a conditional node, are told in the parameters.
 fn add_any_v2(
     call: &Call<'_>,
     place: Out<CUgraphNode>,
@@ -114,11 +117,12 @@ fn add_any_v2(
     let mut given = params.get()?;
     check_data(call, edges, count)?;
     let target = get(call, graph)?;
-    let mut address = None;
+    let (mut address, mut bodies) = (None, None);
     add(call, place, graph, (before, count), || {
-        let made = node(call, &given)?;
+        let made = node(call, Some(graph), &given)?;
         match &made {
             NodeKind::Alloc(seat) => address = Some(seat.address),
+            NodeKind::Conditional(node) => bodies = Some(node.handles()),
             NodeKind::Free(address) => lock(&target.dag).check_free(call, *address)?,
             _ => {}
         }
@@ -126,6 +130,11 @@ fn add_any_v2(
     })?;
     if let Some(address) = address {
         given.__bindgen_anon_1.alloc.dptr = address;
+        params.set(given)?;
+    }
+    if let Some(bodies) = bodies {
+        // A handle is a pointer that names nothing.
+        given.__bindgen_anon_1.conditional.phGraph_out = bodies.cast_mut().cast();
         params.set(given)?;
     }
     Ok(())
@@ -149,7 +158,7 @@ fn set(call: &Call<'_>, handle: CUgraphNode, params: In<CUgraphNodeParams>) -> R
     if params.type_ == CUgraphNodeType::CU_GRAPH_NODE_TYPE_GRAPH {
         return Err(INVALID);
     }
-    let wanted = node(call, &params)?;
+    let wanted = node(call, None, &params)?;
     with_kind(call, handle, |kind| match wanted {
         NodeKind::Kernel(_) => kernel::replace(kind, wanted),
         wanted if wanted.type_of() == kind.type_of() && !wanted.is_memory() => {
@@ -172,7 +181,7 @@ fn set_in_exec(
         let child = unsafe { params.__bindgen_anon_1.graph }.graph;
         return update::set_child(call, exec, handle, child);
     }
-    params::set(call, exec, handle, node(call, &params)?)
+    params::set(call, exec, handle, node(call, None, &params)?)
 }
 
 functions! {

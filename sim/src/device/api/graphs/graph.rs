@@ -7,7 +7,7 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
-use crate::device::api::graphs::{INVALID, add, get, refuse_memory, with_kind};
+use crate::device::api::graphs::{INVALID, add, get, refuse_copy, refuse_memory, with_kind};
 use crate::device::calls::args::{In, Out, Reply, Slots};
 use crate::device::calls::call::Call;
 use crate::device::graphs::{NodeKind, Owner};
@@ -37,7 +37,7 @@ fn destroy(call: &Call<'_>, graph: CUgraph) -> Reply {
 fn clone(call: &Call<'_>, place: Out<CUgraph>, graph: CUgraph) -> Reply {
     place.check()?;
     let graph = get(call, graph)?;
-    refuse_memory(call, &graph)?;
+    refuse_copy(call, &graph)?;
     let made = call.machine.strict.origin();
     let copy = call.machine.graphs.copy(&graph, Owner::Program, &made);
     place.set(pointer(copy.handle))

@@ -2,6 +2,7 @@
 
 pub(super) mod attributes;
 pub(super) mod child;
+pub(super) mod conditional;
 pub(super) mod copy;
 pub(super) mod edges;
 pub(super) mod event;
@@ -63,6 +64,17 @@ fn with_kind<T>(
     let graph = call.machine.graphs.owner(handle)?;
     let mut dag = lock(&graph.dag);
     f(&mut dag.node_mut(handle)?.kind)
+}
+
+/// Graphs with memory or conditional nodes are not copied.
+fn refuse_copy(call: &Call<'_>, graph: &Graph) -> Reply {
+    refuse_memory(call, graph)?;
+    if graph.has_conditions() {
+        let text = "a graph with conditional nodes is to be copied";
+        call.machine.messages.add(text.into());
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    Ok(())
 }
 
 /// Graphs that allocate or free memory are not copied, and nothing is taken out of them.

@@ -18,7 +18,7 @@ use crate::device::strict::{Entered, Monitor};
 use crate::device::sync::lock;
 
 /// What strict mode knows of a queued operation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) struct Trace {
     here: Here,
     /// For functions of the program: what is over when they are called.
@@ -127,7 +127,12 @@ impl Monitor {
                 order.things.entry(thing).or_default().freed = (!open).then_some(stamp);
             }
             Op::Value(step) => order.value(stamp, *step),
-            Op::Copy(_) | Op::Fill(_) | Op::Launch(_) | Op::Release(_) => {}
+            Op::Copy(_)
+            | Op::Fill(_)
+            | Op::Launch(_)
+            | Op::Release(_)
+            | Op::Branch(_)
+            | Op::Reset(_) => {}
         }
         for touched in used {
             let uses = order.things.get(&touched.thing);

@@ -205,6 +205,12 @@ fn shape(layout: &Layout, returns: usize, params: usize) -> bool {
     wide(&layout.returns, returns) && wide(&layout.params, params)
 }
 
+/// Whether a function takes a handle and a value, and returns nothing.
+fn sets_conditional(layout: &Layout) -> bool {
+    let sizes: Vec<_> = layout.params.iter().map(|slot| slot.size).collect();
+    layout.returns.is_empty() && sizes == [8, 4]
+}
+
 fn callee<'a>(
     cx: &mut Cx<'a, '_>,
     name: &'a str,
@@ -247,6 +253,7 @@ fn callee<'a>(
         (None, "__assertfail") if f.layout.params.len() == 5 => Callee::AssertFail,
         (None, "malloc") if shape(&f.layout, 1, 1) => Callee::Malloc,
         (None, "free") if shape(&f.layout, 0, 1) => Callee::Free,
+        (None, "cudaGraphSetConditional") if sets_conditional(&f.layout) => Callee::SetConditional,
         _ => {
             return Err(Bad::new(format!(
                 "function {name} is extern and defined nowhere"

@@ -57,11 +57,19 @@ fn make(
         result: CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
         node,
     })?;
+    if graph.has_unused_condition() {
+        return Err(Refused {
+            code: INVALID,
+            result: CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
+            node: 0,
+        });
+    }
     let objects = graph.kept();
     let made = call.machine.strict.origin();
-    let one = graph.has_memory();
+    let one = graph.has_memory() || graph.has_conditions();
     if one && lock(&graph.exec).upgrade().is_some() {
-        let text = "a graph with memory of its own has an executable: not supported";
+        let text = "a graph with memory of its own, or with conditional nodes, has an executable: not \
+                    supported";
         call.machine.messages.add(text.into());
         return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED.into());
     }
