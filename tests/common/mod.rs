@@ -1,7 +1,8 @@
 //! What every integration test starts from: a device, a context, a stream and a pool.
 //!
-//! `CUPOLA_TEST_DEVICE` says which device: `sim` (the default), `library` or `gpu`. Nothing
-//! else is read at run time, so that a test binary can be carried to another machine.
+//! `CUPOLA_TEST_DEVICE` says which device: `sim` (the default), `library` or `gpu`;
+//! `CUPOLA_SIM_PROFILE` which kind the software device plays. Nothing else is read at run time,
+//! so that a test binary can be carried to another machine.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod sharing;
@@ -59,7 +60,10 @@ impl Bench {
         if target() != Where::Sim {
             return Self::loaded();
         }
-        let machine = Machine::builder().device(config).build();
+        let machine = Machine::builder()
+            .profile(target::profile())
+            .device(config)
+            .build();
         let mut bench = Self::over(machine.driver());
         bench.machine = Some(machine);
         bench

@@ -110,6 +110,7 @@ impl Drop for Raw {
 #[cfg(feature = "sim")]
 fn software(count: usize) -> Driver {
     cupola_sim::Machine::builder()
+        .profile(target::profile())
         .devices(count)
         .build()
         .driver()

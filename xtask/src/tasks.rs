@@ -40,6 +40,7 @@ fn count_tests(total: &mut Summary) -> Result<()> {
     }
     counted("tests", &mut cargo, total)?;
     through_library(total)?;
+    on_other_devices(total)?;
     ensure!(total.passed > 0, "no test ran");
     Ok(())
 }
@@ -89,6 +90,22 @@ fn through_library(total: &mut Summary) -> Result<()> {
     }
     Ok(())
 }
+
+/// The suite once more on each kind of device that the software device plays.
+fn on_other_devices(total: &mut Summary) -> Result<()> {
+    for profile in ["confidential", "integrated", "mig"] {
+        for test in PROFILE_TESTS {
+            let mut cargo = cargo(["test", "--workspace", "--test", test]);
+            cargo.env("CUPOLA_SIM_PROFILE", profile);
+            let what = format!("tests/{test} on a device of the profile {profile}");
+            counted(&what, &mut cargo, total)?;
+        }
+    }
+    Ok(())
+}
+
+/// The test programs of the root package that take any kind of device.
+const PROFILE_TESTS: &[&str] = &["suite"];
 
 /// The test programs of the root package that take any driver.
 const LIBRARY_TESTS: &[&str] = &["suite", "surface", "semantics"];
