@@ -136,6 +136,9 @@ struct DeviceSettings {
     upload_bandwidth: Option<Size>,
     /// Bytes a second.
     download_bandwidth: Option<Size>,
+    copy_latency: Option<Time>,
+    /// Of both bandwidths, from 0.001 to 1.
+    duplex: Option<f64>,
     /// Bytes a second.
     memory_bandwidth: Option<Size>,
     jitter: Option<Time>,
@@ -300,6 +303,8 @@ impl DeviceSettings {
         let config = with(config, self.download_bandwidth, |config, size| {
             config.download_bandwidth(size.0)
         });
+        let config = with(config, time(self.copy_latency), DeviceConfig::copy_latency);
+        let config = with(config, self.duplex, DeviceConfig::duplex);
         let config = with(config, self.memory_bandwidth, |config, size| {
             config.memory_bandwidth(size.0)
         });

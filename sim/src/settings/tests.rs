@@ -34,7 +34,7 @@ fn seen(settings: &Settings) -> (i32, usize) {
 #[test]
 fn a_file_describes_the_machine() {
     let text = "driver_version = \"12.4\"\nworkers = 1\n[[device]]\nmemory = 4096\n\
-                [[device]]\nmemory = \"2MiB\"\nlaunch_delay = \"5us\"";
+                [[device]]\nmemory = \"2MiB\"\nlaunch_delay = \"5us\"\ncopy_latency = \"2us\"\nduplex = 0.9";
     let settings = Settings::from_toml(text).unwrap();
     assert_eq!(seen(&settings), (2, 2 << 20));
     let version = settings.builder().build().driver().driver_version();

@@ -179,6 +179,25 @@ impl DeviceConfig {
         self
     }
 
+    /// Time that every copy over the bus takes before its first byte; the copy holds its engine
+    /// meanwhile.
+    #[must_use]
+    pub fn copy_latency(mut self, latency: Duration) -> Self {
+        self.pace.copy = latency;
+        self
+    }
+
+    /// What part of both bandwidths copies in both directions reach together, from 0.001 to 1,
+    /// in virtual time only: an H200 moves 55.4 GB/s each way and 101.5 GB/s both ways at once,
+    /// which is 0.916. 1 unless told.
+    #[must_use]
+    pub fn duplex(mut self, part: f64) -> Self {
+        let part = (part * f64::from(WHOLE)).round();
+        // A conversion of floats saturates, and no number is 0.
+        self.pace.duplex = (part as u32).clamp(WHOLE / 1000, WHOLE);
+        self
+    }
+
     /// Bytes per second of memsets and of copies that do not cross the bus, in virtual time
     /// only. They take no time unless told.
     #[must_use]
@@ -228,8 +247,11 @@ impl DeviceConfig {
     }
 }
 
+/// What parts of a bandwidth are told of.
+pub(in crate::device) const WHOLE: u32 = 1_000_000;
+
 /// The delays of a device.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::device) struct Pace {
     pub(in crate::device) launch: Duration,
     pub(in crate::device) operation: Duration,
@@ -237,8 +259,29 @@ pub(in crate::device) struct Pace {
     pub(in crate::device) download: Option<u64>,
     /// Within the device; in virtual time only.
     pub(in crate::device) memory: Option<u64>,
+    /// Before the first byte of a copy over the bus.
+    pub(in crate::device) copy: Duration,
+    /// What part of its bandwidth a direction has while the other one is used too, of [`WHOLE`];
+    /// in virtual time only.
+    pub(in crate::device) duplex: u32,
     jitter: Duration,
     seed: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            launch: Duration::ZERO,
+            operation: Duration::ZERO,
+            upload: None,
+            download: None,
+            memory: None,
+            copy: Duration::ZERO,
+            duplex: WHOLE,
+            jitter: Duration::ZERO,
+            seed: 0,
+        }
+    }
 }
 
 impl Pace {

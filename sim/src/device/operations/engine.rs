@@ -97,9 +97,12 @@ impl Engines {
 
     /// How long a copy of `bytes` keeps the host waiting.
     pub(in crate::device) fn time(&self, direction: Direction, bytes: u64) -> Duration {
-        let rate = self.rate(direction).filter(|_| self.real);
-        rate.map_or(Duration::ZERO, |rate| {
+        if !self.real {
+            return Duration::ZERO;
+        }
+        let bytes = self.rate(direction).map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64(bytes as f64 / rate as f64)
-        })
+        });
+        self.pace.copy.saturating_add(bytes)
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::device::machine::config::DeviceConfig;
 use crate::device::operations::engine::{Direction, Engines};
+use crate::device::schedule::bus::Bus;
 
 /// A moment of a machine's virtual clock, in picoseconds since the machine was made. It
 /// stops at 213 days.
@@ -36,13 +37,13 @@ impl Time {
         self.plus_picos(u64::try_from(picos).unwrap_or(u64::MAX))
     }
 
-    fn plus_picos(self, picos: u64) -> Self {
+    pub(super) fn plus_picos(self, picos: u64) -> Self {
         Self(self.0.saturating_add(picos))
     }
 }
 
 /// `amount` at `rate` a second, in picoseconds, rounded up.
-fn span(amount: u64, rate: u64) -> u64 {
+pub(super) fn span(amount: u64, rate: u64) -> u64 {
     let picos = (u128::from(amount) * 1_000_000_000_000).div_ceil(u128::from(rate.max(1)));
     u64::try_from(picos).unwrap_or(u64::MAX)
 }
@@ -56,6 +57,16 @@ pub(super) struct Parts {
     /// Instructions a second of a multiprocessor, counted once per warp.
     rate: u64,
     memory: Option<u64>,
+    /// Takes the place of the engines where both directions slow each other down.
+    bus: Option<Bus>,
+}
+
+/// When a copy ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    At(Time),
+    /// When the bus says: the number of the copy there.
+    OnBus(u64),
 }
 
 impl Parts {
@@ -70,6 +81,7 @@ impl Parts {
             multiprocessors: idle(config.multiprocessors),
             rate: u64::from(config.clock_khz) * 1000,
             memory: config.pace.memory,
+            bus: Bus::new(config),
         }
     }
 
@@ -84,8 +96,23 @@ impl Parts {
 
     /// When a copy that could start at `ready` gets an engine.
     pub(super) fn engine_free(&mut self, direction: Direction, ready: Time) -> Time {
+        if let Some(bus) = &self.bus {
+            return bus.engine_free(direction, ready);
+        }
         self.engine(direction)
             .map_or(ready, |free| ready.max(*free))
+    }
+
+    /// When a copy over the bus ends, as far as is known now.
+    pub(super) fn bus_end(&self, copy: u64) -> Option<Time> {
+        self.bus.as_ref().map(|bus| bus.end(copy))
+    }
+
+    /// A copy over the bus has ended, and its stream goes on.
+    pub(super) fn leave_bus(&mut self, copy: u64, end: Time) {
+        if let Some(bus) = &mut self.bus {
+            bus.finish(copy, end);
+        }
     }
 
     /// Takes an engine for a copy that starts at `start`, and says when it ends.
@@ -95,20 +122,24 @@ impl Parts {
         bytes: u64,
         start: Time,
         engines: &Engines,
-    ) -> Time {
+    ) -> End {
         let Some(direction) = direction else {
-            return self
-                .memory
-                .map_or(start, |rate| start.plus_picos(span(bytes, rate)));
+            let memory = self.memory;
+            let end = memory.map_or(start, |rate| start.plus_picos(span(bytes, rate)));
+            return End::At(end);
         };
-        let Some(rate) = engines.rate(direction) else {
-            return start;
-        };
-        let end = start.plus_picos(span(bytes, rate));
-        if let Some(free) = self.engine(direction) {
+        let rate = engines.rate(direction);
+        if let Some(bus) = &mut self.bus {
+            return End::OnBus(bus.start(direction, bytes, rate, start));
+        }
+        let moving = rate.map_or(0, |rate| span(bytes, rate));
+        let end = start.plus(engines.pace.copy).plus_picos(moving);
+        if end > start
+            && let Some(free) = self.engine(direction)
+        {
             *free = end;
         }
-        end
+        End::At(end)
     }
 
     /// Gives a block that has ended to the multiprocessor that is free first, of those that

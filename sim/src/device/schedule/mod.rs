@@ -5,6 +5,7 @@
 //! much as it takes when it waits. One thread drives at a time; no lock is held while an
 //! operation runs. `docs/design/sim/execution.md` says what is promised.
 
+mod bus;
 mod clock;
 mod host;
 mod kernel;

@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard};
 use crate::device::contexts::health::Fault;
 use crate::device::operations::branch::Branch;
 use crate::device::operations::op::Op;
-use crate::device::schedule::clock::{Parts, Time};
+use crate::device::schedule::clock::{End, Parts, Time};
 use crate::device::schedule::host::Called;
 use crate::device::schedule::kernel::Kernel;
 use crate::device::schedule::{Act, Candidate, Schedule, State};
@@ -31,8 +31,8 @@ enum Phase {
     Empty,
     /// It has not begun.
     Waiting(Job),
-    /// It has, and takes place at that time.
-    Begun(Job, Time),
+    /// It has, and takes place then.
+    Begun(Job, End),
     Kernel(u64, Box<Kernel>),
     /// All blocks of the kernel have ended; it ends at that time.
     Ending(u64, Time),
@@ -82,7 +82,12 @@ impl StreamQueue {
         }
         match &self.phase {
             Phase::Waiting(job) => self.begins(job, parts),
-            Phase::Begun(_, at) | Phase::Ending(_, at) => Some((*at, *at)),
+            Phase::Begun(_, End::OnBus(copy)) => {
+                let parts = parts.get(self.stream.device.ordinal);
+                let at = parts.and_then(|parts| parts.bus_end(*copy))?;
+                Some((at, at))
+            }
+            Phase::Begun(_, End::At(at)) | Phase::Ending(_, at) => Some((*at, *at)),
             Phase::Kernel(_, kernel) => Some((kernel.at, kernel.at)),
             Phase::Called(_, called, at) => called.has_returned().then_some((*at, *at)),
             Phase::Empty | Phase::Away => None,
@@ -139,7 +144,14 @@ impl Schedule {
         let stream = Arc::clone(&queue.stream);
         match phase {
             Phase::Waiting(job) => self.begin(state, &stream, job, next.at),
-            Phase::Begun(job, at) => self.carry_out(state, &stream, job, at),
+            Phase::Begun(job, end) => {
+                if let End::OnBus(copy) = end
+                    && let Some(parts) = state.parts.get_mut(stream.device.ordinal)
+                {
+                    parts.leave_bus(copy, next.at);
+                }
+                self.carry_out(state, &stream, job, next.at)
+            }
             Phase::Kernel(number, kernel) => self.slice(state, &stream, number, kernel),
             Phase::Ending(number, at) => {
                 state.trace.add(stream.id, number, Act::End, at);
@@ -172,13 +184,15 @@ impl Schedule {
                     return self.decide(state, stream, &job, &branch, at);
                 }
                 Op::Copy(_) | Op::Fill(_) => {
-                    let end = job.op.bytes().map_or(at, |(direction, bytes)| {
-                        let parts = state.parts.get_mut(device.ordinal);
-                        parts.map_or(at, |parts| {
-                            parts.copy(direction, bytes, at, &device.engines)
-                        })
+                    let end = job.op.bytes().and_then(|(direction, bytes)| {
+                        let parts = state.parts.get_mut(device.ordinal)?;
+                        Some(parts.copy(direction, bytes, at, &device.engines))
                     });
-                    if end > at {
+                    let is_later = |end: &End| match end {
+                        End::At(end) => *end > at,
+                        End::OnBus(_) => true,
+                    };
+                    if let Some(end) = end.filter(is_later) {
                         state.trace.add(stream.id, number, Act::Begin, at);
                         state.set(stream.id, Phase::Begun(job, end));
                         return state;
