@@ -117,7 +117,7 @@ pub use error::{
 };
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
-pub use graph::{CaptureConfig, Graph, GraphBuilder, GraphExec};
+pub use graph::{CaptureConfig, Graph, GraphBuilder, GraphExec, GraphGroup};
 pub use handle::ManagedHandle;
 pub use managed::{ManagedConfig, ManagedContext};
 pub use module::{Function, FunctionManager, Module, ModulesConfig};

@@ -1,6 +1,6 @@
 //! Graphs: captured and made node by node, launched, updated, cloned, gone.
 
-use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder, Update};
+use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder, GraphGroup, Update};
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::{Error, GraphExec, Stream};
@@ -102,4 +102,35 @@ pub(crate) fn built(stage: &Stage) -> Outcome {
     assert_eq!(out.to_vec(stream)?, [2; 64]);
     drop((two, executable));
     Ok(ops::synchronize(stream)?)
+}
+
+pub(crate) fn grouped(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let streams = [(); 2].map(|()| context.streams().create(Default::default()));
+    let [one, two] = streams;
+    let (one, two) = (one?, two?);
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let mut out = pool.zeros::<u32>(64, &one)?;
+    let mut group = GraphGroup::new(&context, CaptureConfig::default().memory(&pool))?;
+    let mut capture = |value: u32| {
+        group.capture(|capture| {
+            let mut scratch = pool.allocate::<u32>(64, capture.stream())?;
+            ops::fill(&mut scratch, value, capture.stream())?;
+            ops::copy(&scratch, &mut out, capture.stream())
+        })
+    };
+    let (first, second) = (capture(1)?.0, capture(2)?.0);
+    let settled = |graph: &Graph, stream| {
+        let executable = graph.instantiate()?;
+        Ok::<_, Error>(Settled { executable, stream })
+    };
+    let (mut first, mut second) = (settled(&first, &one)?, settled(&second, &two)?);
+    first.executable.launch(&one)?;
+    second.launch()?;
+    assert_eq!(out.to_vec(&two)?, [2; 64]);
+    first.launch()?;
+    assert_eq!(out.to_vec(&one)?, [1; 64]);
+    drop((first, second));
+    ops::synchronize(&two)?;
+    Ok(ops::synchronize(&one)?)
 }

@@ -138,6 +138,10 @@ impl Block {
         let rest = rest.unwrap_or_else(|| known.get_or_put(ColdFields::default()));
         let mut uses = rest.lock_uses();
         if !uses.iter().any(|used| used.is(stream)) {
+            // The memory is that of launches, which work outside of the graph is not ordered with.
+            if home.is_captured() {
+                return Err(is_of_graphs());
+            }
             {
                 // Told also where no wait is needed: the use comes after the allocation.
                 let region_hooks = self.pool().region_hooks();
@@ -170,15 +174,22 @@ impl Block {
         self.check_context(stream)?;
         // In a fork another thread may have left the lock taken.
         self.pool().core().healthy()?;
-        // The graph's own memory is kept as a whole, and used again within the graph.
-        let is_own = stream.is(home) && self.pool().is_of_graph();
-        let Some(graph) = stream.captured().filter(|_| !is_own) else {
-            return Ok(());
+        let Some(graph) = stream.captured() else {
+            return Err(is_of_graphs());
         };
+        let number = self.pool().number;
+        // The graph's own memory is kept as a whole, and used again within the graph.
+        if graph.reuses(number, stream) {
+            return Ok(());
+        }
+        let is_own = graph.owns(number);
+        if !is_own && home.is_captured() {
+            return Err(is_of_graphs());
+        }
         let known = header.rest();
         let rest = known.get();
         let rest = rest.unwrap_or_else(|| known.get_or_put(ColdFields::default()));
-        if rest.add_graph(&graph) && !self.is_fresh() {
+        if rest.add_graph(&graph) && !is_own && !self.is_fresh() {
             graph.comes_after(home);
         }
         Ok(())
@@ -192,12 +203,17 @@ impl Block {
         if self.pool().core().not_forked().is_err() {
             return false;
         }
-        let graph = self.rest_mut().and_then(ColdFields::take_graph);
-        let Some(graph) = graph else {
-            return false;
-        };
-        graph.keep(Self { piece: self.piece });
-        true
+        let number = self.pool().number;
+        while let Some(graph) = self.rest_mut().and_then(ColdFields::take_graph) {
+            match graph.keep_block(number, Self { piece: self.piece }) {
+                Ok(()) => return true,
+                Err(same) => {
+                    // This block goes on.
+                    let _same = ManuallyDrop::new(same);
+                }
+            }
+        }
+        false
     }
 
     /// Frees the block behind all uses, or gives it back with the error: it is as before then, but
@@ -334,6 +350,14 @@ impl Block {
         // SAFETY: needs a piece that the caller gives away, which this function asks for too.
         unsafe { Pool::abandon(piece) };
     }
+}
+
+/// The error of work with a block that is no such work's: launches of graphs use the memory, at any
+/// time.
+#[cold]
+fn is_of_graphs() -> Error {
+    let problem = "it is memory of graphs, and this is not work of one of them";
+    Error::invalid("buffer", problem)
 }
 
 /// See [`Block::join_uses`].

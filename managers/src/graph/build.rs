@@ -11,6 +11,7 @@ use cupola_sys::driver::{
 };
 
 use super::host::{HostFunction, call};
+use super::order::{LaunchOrder, join_order};
 use super::raw::RawGraph;
 use super::staging::Staging;
 use super::{Graph, Input, Output, check_lens};
@@ -63,6 +64,7 @@ pub struct GraphBuilder {
     stream: Marked,
     resources: Arc<GraphResources>,
     staging: Staging,
+    order: Option<Arc<LaunchOrder>>,
 }
 
 impl GraphBuilder {
@@ -92,6 +94,7 @@ impl GraphBuilder {
             stream,
             resources,
             staging: Staging::default(),
+            order: None,
         })
     }
 
@@ -340,11 +343,12 @@ impl GraphBuilder {
         })
     }
 
-    /// All work of another graph, which is copied (`cuGraphAddChildGraphNode`).
+    /// All work of another graph, which is copied (`cuGraphAddChildGraphNode`). This graph is of the
+    /// [group](super::GraphGroup) of the other one, if that is of any.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Invalid`] where the other graph copies from or to pinned memory,
-    /// which its executable has; as [`empty`](Self::empty).
+    /// which its executable has, or where an earlier child is of another group; as [`empty`](Self::empty).
     #[doc(alias = "cuGraphAddChildGraphNode")]
     #[track_caller]
     pub fn child(&mut self, after: &[Node], child: &Graph) -> Result<Node> {
@@ -352,6 +356,7 @@ impl GraphBuilder {
             return Err(Error::WrongContext { what: "the child" });
         }
         child.refuse_pinned()?;
+        join_order(&mut self.order, child.order.as_ref())?;
         let raw = child.raw.get();
         self.resources.absorb(&child.resources);
         // SAFETY: both graphs and the nodes are alive, and all pointers outlive the call; what the child
@@ -408,10 +413,14 @@ impl GraphBuilder {
             stream,
             resources,
             staging,
+            order,
             ..
         } = self;
         drop(stream);
-        Graph::new(raw, resources, staging)
+        Graph {
+            order,
+            ..Graph::new(raw, resources, staging)
+        }
     }
 }
 

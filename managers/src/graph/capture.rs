@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::driver::{ContextCore, is_capturing};
 use crate::error::{Error, Result};
 use crate::ops::{download_raw, upload_raw};
-use crate::pool::{GraphMemory, MemoryPool};
+use crate::pool::{GraphArena, GraphMemory, MemoryPool};
 use crate::stream::{GraphResources, Stream, StreamConfig};
 
 /// Which calls a capture forbids, beside those for its own streams: getting and giving back memory by
@@ -75,6 +75,10 @@ impl CaptureConfig {
         self.memory = Some(pool.clone());
         self
     }
+
+    pub(super) fn pool(&self) -> Option<&MemoryPool> {
+        self.memory.as_ref()
+    }
 }
 
 /// A capture that is open. It stays on its thread: in most modes another one may not end it.
@@ -112,23 +116,18 @@ impl Graph {
         config: CaptureConfig,
         work: impl FnOnce(&mut Capture<'_>) -> Result<R, E>,
     ) -> Result<(Self, R), E> {
-        let mut capture = Capture::begin(context, config)?;
-        let worked = work(&mut capture);
-        let ended = capture.end();
-        // The error of the work is the cause of that of the end.
-        let value = worked?;
-        let raw = ended?;
-        let staging = std::mem::take(&mut capture.staging);
-        Ok((
-            Self::new(raw, Arc::clone(&capture.resources), staging),
-            value,
-        ))
+        Capture::begin(context, config, None)?.run(work)
     }
 }
 
 impl<'c> Capture<'c> {
+    /// Begins a capture, with memory of this arena of the configuration's pool, or else of its own.
     #[track_caller]
-    fn begin(context: &'c Context, config: CaptureConfig) -> Result<Self> {
+    pub(super) fn begin(
+        context: &'c Context,
+        config: CaptureConfig,
+        arena: Option<&Arc<GraphArena>>,
+    ) -> Result<Self> {
         let stream_config = StreamConfig {
             priority: config.priority,
             ..StreamConfig::default()
@@ -138,10 +137,14 @@ impl<'c> Capture<'c> {
         // Work of the stream's last life may use what its pools hand out at once.
         resources.comes_after(&stream);
         resources.keep(stream.clone());
-        let memory = match config.memory {
-            Some(pool) => Some(pool.graph_memory(&stream)?),
-            None => None,
+        let memory = match (config.memory, arena) {
+            (Some(pool), Some(arena)) => Some(pool.pool().graph_memory_in(arena, &stream)?),
+            (Some(pool), None) => Some(pool.graph_memory(&stream)?),
+            (None, _) => None,
         };
+        if let Some(memory) = &memory {
+            resources.own(memory.number(), &stream);
+        }
         let driver = stream.core().enter()?;
         stream.mark_captured(Some(Arc::clone(&resources)));
         // SAFETY: the stream is alive, and its context current.
@@ -161,6 +164,22 @@ impl<'c> Capture<'c> {
             is_open: true,
             thread: PhantomData,
         })
+    }
+
+    /// Captures this work, and ends the capture.
+    #[track_caller]
+    pub(super) fn run<R, E: From<Error>>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<R, E>,
+    ) -> Result<(Graph, R), E> {
+        let worked = work(self);
+        let ended = self.end();
+        // The error of the work is the cause of that of the end.
+        let value = worked?;
+        let raw = ended?;
+        let staging = std::mem::take(&mut self.staging);
+        let resources = Arc::clone(&self.resources);
+        Ok((Graph::new(raw, resources, staging), value))
     }
 
     pub(super) fn core(&self) -> &Arc<ContextCore> {
@@ -294,6 +313,10 @@ impl<'c> Capture<'c> {
         }
         if let Some(memory) = self.memory.take() {
             memory.end();
+            drop(self.resources.end_capture());
+            // Blocks that are still there began on it.
+            self.resources
+                .comes_after(memory.home().unwrap_or(&self.stream));
             self.resources.keep(memory);
         }
         ended?;

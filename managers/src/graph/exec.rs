@@ -7,6 +7,7 @@ use std::thread;
 
 use cupola_sys::driver::{CUgraphExec, id};
 
+use super::order::LaunchOrder;
 use super::staging::Staging;
 use super::{Input, Output};
 use crate::buffer::DeviceCopy;
@@ -25,6 +26,8 @@ pub struct GraphExec {
     /// The number under which its launches are remembered.
     number: u32,
     pub(super) uses: Uses,
+    /// Of an executable that shares memory with others.
+    pub(super) order: Option<Arc<LaunchOrder>>,
     core: Arc<ContextCore>,
 }
 
@@ -47,6 +50,7 @@ impl GraphExec {
         core: &Arc<ContextCore>,
         resources: Arc<GraphResources>,
         staging: Staging,
+        order: Option<Arc<LaunchOrder>>,
     ) -> Self {
         core.ledger().add(Kind::GraphExec, 1);
         let uses = Uses {
@@ -58,6 +62,7 @@ impl GraphExec {
             raw,
             number: core.launches().name(c"graph"),
             uses,
+            order,
             core: Arc::clone(core),
         }
     }
@@ -70,11 +75,12 @@ impl GraphExec {
         &self.core
     }
 
-    /// Launches the graph (`cuGraphLaunch`): in the order of `stream`, and after the launch before.
+    /// Launches the graph (`cuGraphLaunch`): in the order of `stream`, and after the launch before, of
+    /// a graph of a [group](super::GraphGroup) after that of whichever graph of the group.
     ///
     /// # Errors
     /// [`Error::WrongContext`] when the stream is another context's; [`Error::Capturing`] while it is
-    /// captured; [`Error::Poisoned`], [`Error::Forked`]; in
+    /// captured, or that of the launch before in a group by code that this crate does not see; [`Error::Poisoned`], [`Error::Forked`]; in
     /// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
     #[doc(alias = "cuGraphLaunch")]
     #[inline]
@@ -89,14 +95,22 @@ impl GraphExec {
         for resources in &self.uses.resources {
             resources.order(stream)?;
         }
+        let turn = match &self.order {
+            Some(order) => Some(order.take_turn(stream)?),
+            None => None,
+        };
         let raw = self.raw;
-        // SAFETY: both are alive and of this context, which is current; what the graph uses is kept.
+        // SAFETY: both are alive and of this context, which is current; what the graph uses is kept,
+        // and no other graph runs that uses the same memory.
         let launched =
             stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
                 driver.cuGraphLaunch(raw, stream)
             });
         // Also after an error: the graph may run all the same.
-        self.uses.note_launch(stream);
+        let ticket = self.uses.note_launch(stream);
+        if let Some(turn) = turn {
+            turn.end(stream, ticket);
+        }
         launched
     }
 
@@ -159,14 +173,15 @@ impl GraphExec {
 }
 
 impl Uses {
-    /// A launch is on `stream`.
+    /// A launch is on `stream`: the ticket that it is over by.
     #[inline]
-    fn note_launch(&mut self, stream: &Stream) {
+    fn note_launch(&mut self, stream: &Stream) -> u64 {
         let ticket = stream.timeline().stamp();
         match self.launched.iter_mut().find(|(known, _)| known.is(stream)) {
             Some((_, known)) => *known = ticket,
             None => self.note_new(stream, ticket),
         }
+        ticket
     }
 
     #[cold]

@@ -13,7 +13,9 @@ mod branch;
 mod build;
 mod capture;
 mod exec;
+mod group;
 mod host;
+mod order;
 mod raw;
 mod staging;
 mod update;
@@ -29,6 +31,7 @@ use cupola_sys::driver::flags::{GraphDebugDotFlags, GraphInstantiateFlags};
 pub use build::{GraphBuilder, Node};
 pub use capture::{Capture, CaptureConfig, CaptureMode};
 pub use exec::GraphExec;
+pub use group::GraphGroup;
 pub use staging::{Input, Output};
 pub use update::{Update, UpdateRefusal};
 
@@ -36,6 +39,7 @@ use crate::driver::{ContextCore, RelaxedCapture};
 use crate::error::{Error, Result};
 use crate::stream::GraphResources;
 use crate::sync;
+use order::{LaunchOrder, join_order};
 use raw::RawGraph;
 use staging::Staging;
 
@@ -67,6 +71,8 @@ pub struct Graph {
     resources: Arc<GraphResources>,
     /// Pinned memory that the graph copies from and to, which goes to its executable.
     staging: Mutex<Option<Staging>>,
+    /// Of a graph that shares its memory with others.
+    order: Option<Arc<LaunchOrder>>,
 }
 
 impl Graph {
@@ -76,7 +82,16 @@ impl Graph {
             raw,
             resources,
             staging,
+            order: None,
         }
+    }
+
+    /// Its launches are in this order with others.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when they are in another one.
+    fn join_order(&mut self, order: &Arc<LaunchOrder>) -> Result<()> {
+        join_order(&mut self.order, Some(order))
     }
 
     fn core(&self) -> &Arc<ContextCore> {
@@ -161,6 +176,7 @@ impl Graph {
             self.core(),
             resources,
             staging.unwrap_or_default(),
+            self.order.clone(),
         ))
     }
 
@@ -191,6 +207,7 @@ impl Graph {
             raw: RawGraph::new(clone, self.core()),
             resources: Arc::clone(&self.resources),
             staging: Mutex::new(staging),
+            order: self.order.clone(),
         })
     }
 

@@ -8,6 +8,7 @@ use cupola_sys::driver::{
     CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUresult, DriverError,
 };
 
+use super::order::join_order;
 use super::{Graph, GraphExec};
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
@@ -62,7 +63,7 @@ impl GraphExec {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Invalid`] where `graph` copies from or to pinned memory, which an
-    /// executable gets when it is made; [`Error::Unsupported`] by a driver before CUDA 12.0; what
+    /// executable gets when it is made, or is of another [group](super::GraphGroup); [`Error::Unsupported`] by a driver before CUDA 12.0; what
     /// the driver returned; [`Error::Poisoned`], [`Error::Forked`]. A graph of another shape is
     /// [`Update::Refused`].
     #[doc(alias = "cuGraphExecUpdate")]
@@ -72,6 +73,7 @@ impl GraphExec {
             return Err(Error::WrongContext { what: "the graph" });
         }
         graph.refuse_pinned()?;
+        join_order(&mut self.order, graph.order.as_ref())?;
         let core = Arc::clone(self.core());
         let driver = core.enter()?;
         // Before the call: one that fails may have changed some nodes.

@@ -8,9 +8,13 @@
 //!
 //! A hit pays nothing: a flag in the caches of the stream keeps their owners off the hit path.
 
+mod arena;
+
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+pub(crate) use arena::GraphArena;
 
 use super::MemoryPool;
 use crate::error::{Error, Result};
@@ -18,9 +22,10 @@ use crate::pool::cache::thread_cache::ROUTED;
 use crate::pool::heap::block_header::{BlockHeader, Withheld};
 use crate::pool::inspect::history::Action;
 use crate::pool::inspect::history::CallSite;
-use crate::pool::inspect::layout::{Layout, RunState};
+use crate::pool::inspect::layout::Layout;
 use crate::pool::state::Pool;
 use crate::pool::streams::open_graphs::Graph;
+use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;
 
 /// Memory for the graph that a stream's work is captured into.
@@ -73,8 +78,10 @@ use crate::stream::Stream;
 #[must_use = "the graph's memory is the graph's only as long as this lives"]
 pub struct GraphMemory {
     graph: Arc<Graph<Pool>>,
-    /// Keeps the surrounding pool open.
-    pool: MemoryPool,
+    /// With its last share the memory is the surrounding pool's again.
+    arena: Arc<GraphArena>,
+    /// The surrounding pool, which the arena keeps open.
+    outer: Arc<Pool>,
 }
 
 impl GraphMemory {
@@ -82,7 +89,7 @@ impl GraphMemory {
     /// it frees are free. Blocks of this memory that are alive go back here when they are freed.
     /// Ending twice does nothing.
     pub fn end(&self) {
-        self.pool.pool().close_graph(&self.graph);
+        self.outer.close_graph(&self.graph);
     }
 
     /// Whether the stream's requests come here.
@@ -96,15 +103,7 @@ impl GraphMemory {
     /// # Errors
     /// [`Error::Forked`].
     pub fn mapped(&self) -> Result<u64> {
-        let mut mapped = 0;
-        for region in &self.layout()?.regions {
-            for run in &region.runs {
-                if run.state != RunState::Bare {
-                    mapped += run.bytes;
-                }
-            }
-        }
-        Ok(mapped)
+        self.arena.mapped()
     }
 
     /// Bytes of the pool's blocks that are held back because the stream has freed them while
@@ -112,10 +111,20 @@ impl GraphMemory {
     #[must_use]
     pub fn held(&self) -> u64 {
         // There another thread may have left the lock taken.
-        if self.pool.pool().core.not_forked().is_err() {
+        if self.outer.core.not_forked().is_err() {
             return 0;
         }
         self.graph.held().bytes()
+    }
+
+    /// The stream that its blocks are those of, if that is not the one that is captured.
+    pub(crate) fn home(&self) -> Option<&Stream> {
+        self.graph.home()
+    }
+
+    /// The number of the pool that it is.
+    pub(crate) fn number(&self) -> u64 {
+        self.graph.memory().number
     }
 
     /// Where everything is in this memory. Its limit and the bytes that are mapped of that are the
@@ -130,10 +139,9 @@ impl GraphMemory {
 
 impl Drop for GraphMemory {
     fn drop(&mut self) {
-        let pool = self.pool.pool();
+        let pool = &self.outer;
         if pool.core.not_forked().is_err() {
-            // As in `Pool::close`, the child cannot see whether a piece is out.
-            let _for_ever = Arc::into_raw(Arc::clone(self.graph.memory()));
+            // Another thread may have left a lock taken.
             return;
         }
         pool.close_graph(&self.graph);
@@ -146,7 +154,6 @@ impl Drop for GraphMemory {
         }
         // A request that waits for memory has not seen these as freed: they counted as that before.
         pool.observer.progress().note_room();
-        self.graph.memory().close();
     }
 }
 
@@ -170,35 +177,80 @@ impl Pool {
         pool: &MemoryPool,
         stream: &Stream,
     ) -> Result<GraphMemory> {
+        let state = self.state_of_captured(stream)?;
+        let arena = GraphArena::new(self, pool.keep_open())?;
+        self.open_graph(state, arena)
+    }
+
+    /// The memory of this arena for a graph that the work of `stream` is about to be captured into.
+    #[track_caller]
+    pub(crate) fn graph_memory_in(
+        self: &Arc<Self>,
+        arena: &Arc<GraphArena>,
+        stream: &Stream,
+    ) -> Result<GraphMemory> {
+        let state = self.state_of_captured(stream)?;
+        self.open_graph(state, Arc::clone(arena))
+    }
+
+    /// Before a pool is built for nothing: two at the same time are told apart later.
+    #[track_caller]
+    fn state_of_captured(&self, stream: &Stream) -> Result<Arc<StreamState>> {
         self.core.healthy()?;
         let state = self.state_of(stream)?;
-        // Before a pool is built for nothing; two at the same time are told apart below.
-        if self.streams.graphs().of(state.serial(), |_| ()).is_some() {
-            return Err(is_open_already());
+        match self.streams.graphs().of(state.serial(), |_| ()) {
+            Some(()) => Err(is_open_already()),
+            None => Ok(state),
         }
-        let memory = Self::within(self, pool.keep_open())?;
-        let graph = Arc::new(Graph::new(state, memory));
+    }
+
+    /// Sends the requests of a graph's stream to its memory.
+    fn open_graph(
+        self: &Arc<Self>,
+        state: Arc<StreamState>,
+        arena: Arc<GraphArena>,
+    ) -> Result<GraphMemory> {
+        let memory = Arc::clone(arena.memory());
+        let graph = Arc::new(Graph::new(state, memory, arena.home().cloned()));
         let caches = self.caches.lock();
         if !self.streams.graphs().insert(&graph) {
             drop(caches);
-            graph.memory().close();
             return Err(is_open_already());
         }
         for cache in caches.of_stream(graph.state().serial()) {
             cache.set_flags(ROUTED);
         }
         drop(caches);
-        let pool = pool.clone();
-        Ok(GraphMemory { graph, pool })
+        let outer = Arc::clone(self);
+        Ok(GraphMemory {
+            graph,
+            arena,
+            outer,
+        })
     }
 
     /// The memory of a stream's graph, for a request, which may outlast the graph's value: it
-    /// counts as a piece until it leaves.
-    pub(crate) fn enter_graph(&self, stream: &Stream) -> Option<Arc<Self>> {
+    /// counts as a piece until it leaves. With the stream that the request is for there, if that is
+    /// another one.
+    pub(crate) fn enter_graph(&self, stream: &Stream) -> Option<(Arc<Self>, Option<Stream>)> {
         self.streams.graphs().of(stream.serial(), |graph| {
             graph.memory().orphan.begin_request();
-            Arc::clone(graph.memory())
+            (Arc::clone(graph.memory()), graph.home().cloned())
         })
+    }
+
+    /// Of an arena's memory: the stream that a block is freed on which `stream` frees, because it
+    /// was allocated for a graph that is captured there.
+    pub(crate) fn home_of_captured(&self, stream: &Stream) -> Option<Stream> {
+        let home = |graph: &Graph<Self>| match std::ptr::eq(Arc::as_ptr(graph.memory()), self) {
+            true => graph.home().cloned(),
+            false => None,
+        };
+        self.parent
+            .as_ref()?
+            .streams
+            .graphs()
+            .of(stream.serial(), home)?
     }
 
     fn close_graph(&self, graph: &Arc<Graph<Pool>>) {

@@ -58,6 +58,7 @@ pub(crate) mod streams;
 pub use alloc::reclaim_step::ReclaimStep;
 pub use allocator::{Allocation, Allocator, DriverAllocator, DriverBlock};
 pub use config::{Arenas, PoolConfig, Source};
+pub(crate) use graph_memory::GraphArena;
 pub use graph_memory::GraphMemory;
 pub(crate) use heap::block_header::BlockHeader;
 pub use heap::block_name::BlockName;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Stream;
 use crate::driver::ContextCore;
@@ -17,6 +17,8 @@ use crate::sync::{AtomicBool, Ordering};
 pub(crate) struct GraphResources {
     kept: Mutex<Kept>,
     after: Mutex<Vec<Allocated>>,
+    /// Memory that it keeps as a whole.
+    own: OnceLock<OwnMemory>,
 }
 
 #[derive(Default)]
@@ -24,6 +26,14 @@ struct Kept {
     owners: Vec<Box<dyn Send>>,
     /// The owners that were given under a key, of which one is enough.
     keys: HashSet<usize>,
+    /// Owners of blocks of the graph's own memory that are kept while it is captured.
+    captured: Option<Vec<Box<dyn Send>>>,
+}
+
+/// A pool that is a graph's, and the stream in whose order its blocks are used again in the capture.
+struct OwnMemory {
+    pool: u64,
+    stream: u64,
 }
 
 /// Up to which ticket of a stream its work may have had memory that the graph uses.
@@ -54,6 +64,49 @@ impl GraphResources {
         if kept.keys.insert(key) {
             kept.owners.push(Box::new(owner.clone()));
         }
+    }
+
+    /// The pool of this number is the graph's as a whole: a block that was used on `stream` alone is
+    /// free for the graph when its owner drops it.
+    pub(crate) fn own(&self, pool: u64, stream: &Stream) {
+        let stream = stream.serial();
+        self.kept().captured = Some(Vec::new());
+        // A capture has one memory.
+        let _ = self.own.set(OwnMemory { pool, stream });
+    }
+
+    /// Whether the pool of this number is the graph's as a whole.
+    pub(crate) fn owns(&self, pool: u64) -> bool {
+        self.own.get().is_some_and(|own| own.pool == pool)
+    }
+
+    /// Whether the blocks of this pool are used again in the order of `stream`, so that they need not be
+    /// kept when it alone has used them.
+    pub(crate) fn reuses(&self, pool: u64, stream: &Stream) -> bool {
+        let is_it = |own: &OwnMemory| own.pool == pool && own.stream == stream.serial();
+        self.own.get().is_some_and(is_it)
+    }
+
+    /// Keeps a block of this pool: one of the graph's own until the end of the capture. Gives it back
+    /// when that is over: the graph needs no more than the pool.
+    pub(crate) fn keep_block<T: Send + 'static>(&self, pool: u64, block: T) -> Result<(), T> {
+        let mut kept = self.kept();
+        let owners = match self.owns(pool) {
+            true => kept.captured.as_mut(),
+            false => Some(&mut kept.owners),
+        };
+        match owners {
+            Some(owners) => owners.push(Box::new(block)),
+            None => return Err(block),
+        }
+        Ok(())
+    }
+
+    /// The capture is over, and no work of it comes later any more: the blocks of the graph's own
+    /// memory that were kept for that.
+    #[must_use]
+    pub(crate) fn end_capture(&self) -> Vec<Box<dyn Send>> {
+        self.kept().captured.take().unwrap_or_default()
     }
 
     /// Keeps what another graph uses, whose work is part of this one's.
@@ -147,7 +200,8 @@ impl Stream {
         self.capture_mark().is_open.load(Ordering::Relaxed)
     }
 
-    /// What the graph keeps that the stream's work is captured into.
+    /// What the graph keeps that the stream's work is captured into; `None` also of a stream that is
+    /// [reserved](Self::mark_reserved).
     #[inline]
     pub(crate) fn captured(&self) -> Option<Arc<GraphResources>> {
         // In a fork another thread may have left the lock taken.
@@ -164,6 +218,12 @@ impl Stream {
         let before = std::mem::replace(&mut *mark.resources(), resources);
         mark.is_open.store(is_open, Ordering::Relaxed);
         drop(before);
+    }
+
+    /// Keeps the program's work off a stream that memory of graphs belongs to: until the mark is taken
+    /// away it is refused as on a stream that is captured, but that there is no graph to go into.
+    pub(crate) fn mark_reserved(&self) {
+        self.capture_mark().is_open.store(true, Ordering::Relaxed);
     }
 
     /// Refuses the stream while it is captured by this crate.

@@ -166,9 +166,9 @@ impl Pool {
         stream: &Stream,
     ) -> Result<NonNull<BlockHeader>> {
         if self.streams.graphs().is_any()
-            && let Some(memory) = self.enter_graph(stream)
+            && let Some((memory, home)) = self.enter_graph(stream)
         {
-            let taken = memory.allocate(ask, stream);
+            let taken = memory.allocate(ask, home.as_ref().unwrap_or(stream));
             // The graph's memory may have been dropped meanwhile: then the thread has put pieces
             // for later into a closed cache, and the memory goes with the last piece.
             if memory.is_closed() {

@@ -221,6 +221,8 @@ impl Pool {
         if self.streams.graphs().is_any() && self.hold_for_graph(piece, stream, site) {
             return Ok(());
         }
+        let home = self.home_of_captured(stream);
+        let stream = home.as_ref().unwrap_or(stream);
         if let Some(cache) = self.cache_of(stream)?
             && (self.free_overflow(&cache, piece)
                 || (self.observer.history().is_on() && self.free_recorded(&cache, piece, site)))

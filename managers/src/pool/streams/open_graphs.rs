@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use crate::lists;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::streams::stream_state::StreamState;
+use crate::stream::Stream;
 use crate::sync::lock;
 
 /// A piece that its user has freed, and that a graph may use.
@@ -65,16 +66,20 @@ pub(crate) struct Graph<P> {
     state: Arc<StreamState>,
     /// Where its requests go.
     memory: Arc<P>,
+    /// The stream that they are for there, if it is another one.
+    home: Option<Stream>,
     held: Arc<HeldPieces>,
     open: AtomicBool,
 }
 
 impl<P> Graph<P> {
-    /// The graph of a stream, whose requests go to `memory`: it is open.
-    pub(crate) fn new(state: Arc<StreamState>, memory: Arc<P>) -> Self {
+    /// The graph of a stream, whose requests go to `memory`, as those of `home` if there is one: it
+    /// is open.
+    pub(crate) fn new(state: Arc<StreamState>, memory: Arc<P>, home: Option<Stream>) -> Self {
         Self {
             state,
             memory,
+            home,
             held: Arc::new(HeldPieces::new()),
             open: AtomicBool::new(true),
         }
@@ -88,6 +93,11 @@ impl<P> Graph<P> {
     /// Where its requests go.
     pub(crate) fn memory(&self) -> &Arc<P> {
         &self.memory
+    }
+
+    /// The stream that its requests are for there, if it is another one.
+    pub(crate) fn home(&self) -> Option<&Stream> {
+        self.home.as_ref()
     }
 
     /// Pieces of the surrounding pool that it may use.
