@@ -46,6 +46,28 @@ fn every_call_of_graphs_may_fail() {
     run(&Sweep::new(machine, graphs::grouped).title("graphs of a group, CUDA 13.0"));
 }
 
+#[test]
+fn every_call_of_steps_as_graphs_may_fail() {
+    // What a graph is made by: without one the item is put by calls of its own.
+    let of_a_graph = |function, _| {
+        [
+            id::cuStreamCreateWithPriority,
+            id::cuStreamBeginCapture_v2,
+            id::cuStreamEndCapture,
+            id::cuEventRecordWithFlags,
+            id::cuMemcpyHtoDAsync_v2,
+            id::cuMemcpyDtoDAsync_v2,
+            id::cuMemcpyDtoHAsync_v2,
+            id::cuGraphInstantiateWithFlags,
+        ]
+        .contains(&function)
+    };
+    let sweep = Sweep::new(machine(Version::new(13, 0)), graphs::steps);
+    run(&sweep
+        .may_absorb(of_a_graph)
+        .title("steps as graphs, CUDA 13.0"));
+}
+
 // A context of other code's is destroyed by that code, which has no caller to tell.
 #[test]
 fn every_call_of_the_managers_may_fail() {

@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::pipeline::{Graphs, Pipeline, PipelineConfig};
 use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
@@ -112,6 +112,16 @@ fn a_steady_step_makes_ten_calls_and_waits_once() {
     let config = PipelineConfig::new(100, 100);
     let mut expected: BTreeMap<_, _> = expected.into_iter().collect();
     assert_eq!(of_a_hundred_steps(config), expected);
+    // Launched as a graph it makes four.
+    let launched = config.graphs(Graphs::Steps);
+    let as_graph = [
+        (id::cuGraphLaunch, 100),
+        (id::cuEventSynchronize, 100),
+        (id::cuThreadExchangeStreamCaptureMode, 200),
+    ];
+    for config in [launched, launched.depth(4).split(2, 2)] {
+        assert_eq!(of_a_hundred_steps(config), as_graph.into());
+    }
     // With fewer inputs and outputs on the device than slots it waits there, and nothing else.
     expected.insert(id::cuStreamWaitEvent, 400);
     assert_eq!(of_a_hundred_steps(config.split(2, 2)), expected);
@@ -130,7 +140,7 @@ fn of_a_hundred_steps(config: PipelineConfig) -> BTreeMap<SymbolId, u64> {
 #[test]
 fn a_steady_step_allocates_nothing() {
     let config = PipelineConfig::new(100, 100);
-    for config in [config, config.split(2, 2)] {
+    for config in [config, config.split(2, 2), config.graphs(Graphs::Steps)] {
         allocates_nothing(config);
     }
 }
@@ -154,6 +164,7 @@ fn allocates_nothing(config: PipelineConfig) {
         id::cuStreamWaitEvent,
         id::cuEventSynchronize,
         id::cuEventQuery,
+        id::cuGraphLaunch,
     ] {
         table.fail_from(function, 1, CUresult::CUDA_SUCCESS);
     }

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use cupola_managers::event::EventConfig;
-use cupola_managers::pipeline::{Bound, OverlapReport, Pipeline, PipelineConfig, StageTimes};
+use cupola_managers::pipeline::{
+    Bound, Graphs, OverlapReport, Pipeline, PipelineConfig, StageTimes,
+};
 use cupola_managers::{
     Context, Error, Event, ExecutionManager, MemoryPool, PoolConfig, Stream, ops,
 };
@@ -161,6 +163,58 @@ fn the_speed_up_is_that_of_the_theory() {
             if stages.upload != stages.kernel || stages.kernel != stages.download {
                 assert_eq!(found, bound, "{report:?}");
             }
+        }
+        assert_eq!(bench.machine.findings(), []);
+    }
+}
+
+// Without it items that are launched as graphs could wait for each other more than their stages do.
+#[test]
+fn graphs_overlap_as_far() {
+    let unequal = Stages {
+        upload: 2,
+        kernel: 5,
+        download: 3,
+    };
+    let late = Stages {
+        upload: 1,
+        kernel: 2,
+        download: 10,
+    };
+    for (stages, config) in [
+        (Stages::EQUAL, whole()),
+        (Stages::EQUAL, whole().depth(4)),
+        (Stages::EQUAL, whole().split(2, 2)),
+        (unequal, whole()),
+        (late, whole().depth(4).split(3, 2)),
+    ] {
+        let bench = Bench::new(stages, 2);
+        let config = config.graphs(Graphs::Steps);
+        let mut pipeline = Pipeline::<u8, u8>::new(&bench.context, &bench.pool, config).unwrap();
+        let mut run = || {
+            let now = || bench.machine.trace().unwrap().now();
+            let (begin, mut left) = (now(), ITEMS);
+            let report = pipeline.run::<Error>(
+                |_| {
+                    let more = left > 0;
+                    left -= u64::from(more);
+                    Ok(more.then_some(BYTES))
+                },
+                |step| ops::copy(step.input, step.output, step.stream).map(|()| BYTES),
+                |_| Ok(()),
+            );
+            assert_eq!(report.unwrap().items, ITEMS);
+            now() - begin
+        };
+        // The first run makes the graphs.
+        let spans = [run(), run()];
+        assert_eq!(pipeline.graph_report().launched, ITEMS);
+        for span in spans {
+            let serial = Duration::from_millis(stages.sum() * ITEMS);
+            assert_about(
+                serial.as_secs_f64() / span.as_secs_f64(),
+                overlapped(stages),
+            );
         }
         assert_eq!(bench.machine.findings(), []);
     }

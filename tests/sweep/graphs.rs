@@ -2,6 +2,7 @@
 
 use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder, GraphGroup, Update};
 use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::pipeline::{GraphReport, Graphs, Pipeline, PipelineConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::{Error, GraphExec, Stream};
 use cupola_testing::Stage;
@@ -133,4 +134,34 @@ pub(crate) fn grouped(stage: &Stage) -> Outcome {
     drop((first, second));
     ops::synchronize(&two)?;
     Ok(ops::synchronize(&one)?)
+}
+
+/// Items of a pipeline, of which all but the first in each slot are launched as graphs, unless a call
+/// fails that a graph is made by.
+pub(crate) fn steps(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let config = PipelineConfig::new(64, 64).depth(2).split(2, 1);
+    let config = config.graphs(Graphs::Steps);
+    let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config)?;
+    let (mut filled, mut seen) = (0, 0);
+    pipeline.run::<Error>(
+        |input| {
+            input.fill(filled);
+            filled += 1;
+            Ok((filled <= 7).then_some(64))
+        },
+        |step| ops::copy(step.input, step.output, step.stream).map(|()| 64),
+        |item| {
+            assert_eq!(item.output, [seen; 64]);
+            seen += 1;
+            Ok(())
+        },
+    )?;
+    assert_eq!(seen, 7, "success, but not of every item");
+    let GraphReport {
+        launched, direct, ..
+    } = *pipeline.graph_report();
+    assert_eq!(launched + direct, 7);
+    Ok(())
 }

@@ -17,6 +17,8 @@ pub enum ItemStage {
     /// The kernels: the position in their [chain](crate::pipeline::KernelChain), from 0; 0 in a step
     /// that is one closure.
     Kernel(usize),
+    /// All of these at once, launched as a [graph](crate::pipeline::Graphs).
+    Launch,
     /// The copy to the host, and the wait for it.
     Download,
     /// The output is consumed on the host.
@@ -32,6 +34,7 @@ impl fmt::Display for ItemStage {
             Self::Fill => f.write_str("fill"),
             Self::Upload => f.write_str("upload"),
             Self::Kernel(position) => write!(f, "kernel {position}"),
+            Self::Launch => f.write_str("launch as a graph"),
             Self::Download => f.write_str("download"),
             Self::Sink => f.write_str("sink"),
             Self::End => f.write_str("end"),

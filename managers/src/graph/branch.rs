@@ -1,8 +1,10 @@
 //! Branches of a capture: streams whose work may run beside that of the others.
 
+use cupola_sys::driver::flags::{EventRecordFlags, EventWaitFlags};
+
 use super::Capture;
 use crate::error::Result;
-use crate::event::{self, EventConfig};
+use crate::event::{self, EventConfig, LeasedEvent};
 use crate::stream::Stream;
 
 impl Capture<'_> {
@@ -41,6 +43,38 @@ impl Capture<'_> {
         self.check_stream(first)?;
         self.check_stream(then)?;
         order(first, then)
+    }
+
+    /// Records an event at each launch, behind the work that is on [`stream`](Self::stream) now: work
+    /// outside of the graph can wait for it, and so can other graphs (`cuEventRecordWithFlags`).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`](crate::Error::Unsupported) by a driver before CUDA 11.1; what the driver
+    /// returned.
+    #[track_caller]
+    pub(crate) fn record_outside(&self, event: &LeasedEvent) -> Result<()> {
+        let flags = EventRecordFlags::EXTERNAL.bits();
+        self.keep(event.clone());
+        event.note_recorded();
+        // SAFETY: event and stream are alive and of this context, which is current; the graph keeps
+        // the event.
+        self.stream()
+            .put(|driver, raw| unsafe { driver.cuEventRecordWithFlags(event.as_raw(), raw, flags) })
+    }
+
+    /// Makes later work on [`stream`](Self::stream) wait at each launch for what an event marks then
+    /// (`cuStreamWaitEvent`).
+    ///
+    /// # Errors
+    /// What the driver returned: a driver before CUDA 11.1 has no such waits.
+    #[track_caller]
+    pub(crate) fn wait_outside(&self, event: &LeasedEvent) -> Result<()> {
+        let flags = EventWaitFlags::EXTERNAL.bits();
+        self.keep(event.clone());
+        // SAFETY: event and stream are alive and of this context, which is current; the graph keeps
+        // the event.
+        self.stream()
+            .put(|driver, raw| unsafe { driver.cuStreamWaitEvent(raw, event.as_raw(), flags) })
     }
 
     /// The end of the capture has to come after the work on all branches.

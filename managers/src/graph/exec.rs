@@ -39,6 +39,8 @@ pub(super) struct Uses {
     pub(super) staging: Staging,
     /// The streams of launches that may run, with the tickets that they end by.
     launched: Vec<(Stream, u64)>,
+    /// The stream, by its serial, whose launches come after all that the resources do; 0 for none.
+    pub(super) ordered: u64,
 }
 
 // SAFETY: a CUgraphExec is bound to no thread; everything else is Send.
@@ -57,6 +59,7 @@ impl GraphExec {
             resources: vec![resources],
             staging,
             launched: Vec::new(),
+            ordered: 0,
         };
         Self {
             raw,
@@ -92,8 +95,11 @@ impl GraphExec {
             return Err(Error::WrongContext { what: "the graph" });
         }
         stream.refuse_marked("launch a graph")?;
-        for resources in &self.uses.resources {
-            resources.order(stream)?;
+        if self.uses.ordered != stream.serial() {
+            for resources in &self.uses.resources {
+                resources.order(stream)?;
+            }
+            self.uses.ordered = stream.serial();
         }
         let turn = match &self.order {
             Some(order) => Some(order.take_turn(stream)?),
@@ -199,6 +205,7 @@ impl Uses {
             resources,
             staging: Staging::default(),
             launched,
+            ordered: 0,
         }
         .drop_later();
     }

@@ -78,6 +78,7 @@ impl GraphExec {
         let driver = core.enter()?;
         // Before the call: one that fails may have changed some nodes.
         self.uses.resources.push(Arc::clone(&graph.resources));
+        self.uses.ordered = 0;
         let mut info = CUgraphExecUpdateResultInfo {
             result: CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_SUCCESS,
             errorNode: ptr::null_mut(),

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use super::Pipeline;
 use super::config::PipelineConfig;
-use super::item::Step;
+use super::graphs::Graphs;
+use super::item::{Progress, Step};
 use crate::buffer::{Buffer, DeviceCopy, DeviceSlice};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -80,6 +81,60 @@ impl<I: DeviceCopy, O: DeviceCopy, C: Chain<I, O>> PipelineBuilder<I, O, C> {
         len: usize,
         put: impl FnMut(Step<'_, O, P>) -> Result<usize>,
     ) -> PipelineBuilder<I, P, impl Chain<I, P>> {
+        self.link(len, put, Repeats::Unknown)
+    }
+
+    /// Adds a kernel as [`kernel`](Self::kernel) does, which does the same for every input of the same
+    /// length: the same launches with the same arguments, none of which depends on [`Step::index`] or
+    /// anything that changes, and as many elements written. A chain of only such kernels is captured
+    /// once an item comes as long as an earlier one, and from then on launched as a graph, without a
+    /// call of `put`: [`Graphs`] has the conditions, and [`Pipeline::graph_report`] tells of it.
+    ///
+    /// ```
+    /// use cupola_managers::pipeline::PipelineBuilder;
+    /// use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
+    ///
+    /// # let driver = cupola_sim::Machine::builder().build().driver();
+    /// # let context = ExecutionManager::new(driver)?.devices().get(0)?.primary()?;
+    /// # let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    /// let (mut pipeline, mut chain) = PipelineBuilder::upload::<u32>(100)
+    ///     // In place of a kernel.
+    ///     .repeating::<u32>(100, |step| {
+    ///         let len = step.input.len();
+    ///         ops::copy(step.input, step.output.slice(..len)?, step.stream).map(|()| len)
+    ///     })
+    ///     .build(&context, &pool)?;
+    /// let mut left = 20;
+    /// pipeline.run(
+    ///     |slot| {
+    ///         slot.fill(left);
+    ///         left -= 1;
+    ///         Ok::<_, Error>((left > 0).then_some(100))
+    ///     },
+    ///     |step| chain.put(step),
+    ///     |item| Ok(assert_eq!(item.output.len(), 100)),
+    /// )?;
+    /// // Each of the three slots has seen one item before.
+    /// assert_eq!(pipeline.graph_report().launched, 15);
+    /// # Ok::<_, Error>(())
+    /// ```
+    pub fn repeating<P: DeviceCopy>(
+        self,
+        len: usize,
+        put: impl FnMut(Step<'_, O, P>) -> Result<usize>,
+    ) -> PipelineBuilder<I, P, impl Chain<I, P>> {
+        self.link(len, put, Repeats::Always)
+    }
+
+    fn link<P: DeviceCopy, F>(
+        self,
+        len: usize,
+        put: F,
+        repeats: Repeats,
+    ) -> PipelineBuilder<I, P, impl Chain<I, P>>
+    where
+        F: FnMut(Step<'_, O, P>) -> Result<usize>,
+    {
         PipelineBuilder {
             config: PipelineConfig {
                 output_len: len,
@@ -88,6 +143,7 @@ impl<I: DeviceCopy, O: DeviceCopy, C: Chain<I, O>> PipelineBuilder<I, O, C> {
             chain: Link {
                 before: self.chain,
                 put,
+                repeats,
                 len,
                 written: None,
                 input: PhantomData,
@@ -126,6 +182,18 @@ impl<I, O, C> PipelineBuilder<I, O, C> {
         Self { config, ..self }
     }
 
+    /// Has at most so many inputs and outputs on the device.
+    pub fn split(self, input: usize, output: usize) -> Self {
+        let config = self.config.split(input, output);
+        Self { config, ..self }
+    }
+
+    /// Launches these steps as graphs; by default a chain whose kernels [repeat](Self::repeating).
+    pub fn graphs(self, graphs: Graphs) -> Self {
+        let config = self.config.graphs(graphs);
+        Self { config, ..self }
+    }
+
     /// Takes the device times of each stage.
     pub fn measured(self) -> Self {
         let config = self.config.measured();
@@ -148,6 +216,7 @@ impl<I: DeviceCopy, O: DeviceCopy, C: Chain<I, O>> KernelChain<I, O, C> {
     /// [`ItemStage::Kernel`](crate::ItemStage::Kernel) has the position of the kernel.
     #[track_caller]
     pub fn put(&mut self, step: Step<'_, I, O>) -> Result<usize> {
+        step.progress.repeats = self.chain.repeats() == Repeats::Always;
         self.chain.put(step)
     }
 }
@@ -171,6 +240,10 @@ pub trait Chain<I: DeviceCopy, O: DeviceCopy>: sealed::Sealed {
     #[track_caller]
     fn allocate_all(&mut self, pool: &MemoryPool, stream: &Stream) -> Result<()>;
 
+    /// Whether the kernels do the same again for an input of the same length.
+    #[doc(hidden)]
+    fn repeats(&self) -> Repeats;
+
     /// Puts the kernels on the stream, of which the last writes the step's output.
     #[doc(hidden)]
     #[track_caller]
@@ -182,7 +255,7 @@ pub trait Chain<I: DeviceCopy, O: DeviceCopy>: sealed::Sealed {
     fn pass<'a>(
         &'a mut self,
         start: Start<'a, I>,
-        kernel: &mut usize,
+        progress: &mut Progress,
     ) -> Result<DeviceSlice<'a, O>>;
 }
 
@@ -199,6 +272,16 @@ pub struct Start<'a, I: DeviceCopy> {
     input: DeviceSlice<'a, I>,
 }
 
+/// Whether a kernel does the same for every input of the same length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Repeats {
+    /// It says so.
+    Always,
+    /// It does not.
+    Unknown,
+}
+
 impl sealed::Sealed for Upload {}
 
 impl<I: DeviceCopy> Chain<I, I> for Upload {
@@ -210,6 +293,10 @@ impl<I: DeviceCopy> Chain<I, I> for Upload {
         Ok(())
     }
 
+    fn repeats(&self) -> Repeats {
+        Repeats::Always
+    }
+
     #[track_caller]
     fn put(&mut self, step: Step<'_, I, I>) -> Result<usize> {
         let len = step.input.len();
@@ -217,7 +304,7 @@ impl<I: DeviceCopy> Chain<I, I> for Upload {
         Ok(len)
     }
 
-    fn pass<'a>(&'a mut self, start: Start<'a, I>, _: &mut usize) -> Result<DeviceSlice<'a, I>> {
+    fn pass<'a>(&'a mut self, start: Start<'a, I>, _: &mut Progress) -> Result<DeviceSlice<'a, I>> {
         Ok(start.input)
     }
 }
@@ -226,6 +313,7 @@ impl<I: DeviceCopy> Chain<I, I> for Upload {
 struct Link<C, M, P: DeviceCopy, F> {
     before: C,
     put: F,
+    repeats: Repeats,
     /// Elements that it writes at most.
     len: usize,
     /// Where it writes them, if another kernel comes behind it.
@@ -255,6 +343,13 @@ where
         Ok(())
     }
 
+    fn repeats(&self) -> Repeats {
+        match self.repeats {
+            Repeats::Always => self.before.repeats(),
+            Repeats::Unknown => Repeats::Unknown,
+        }
+    }
+
     #[track_caller]
     fn put(&mut self, step: Step<'_, I, P>) -> Result<usize> {
         let Step {
@@ -262,20 +357,20 @@ where
             stream,
             input,
             output,
-            kernel,
+            progress,
         } = step;
         let start = Start {
             index,
             stream,
             input,
         };
-        let input = self.before.pass(start, kernel)?;
+        let input = self.before.pass(start, progress)?;
         (self.put)(Step {
             index,
             stream,
             input,
             output,
-            kernel,
+            progress,
         })
     }
 
@@ -283,10 +378,10 @@ where
     fn pass<'a>(
         &'a mut self,
         start: Start<'a, I>,
-        kernel: &mut usize,
+        progress: &mut Progress,
     ) -> Result<DeviceSlice<'a, P>> {
         let (index, stream) = (start.index, start.stream);
-        let input = self.before.pass(start, kernel)?;
+        let input = self.before.pass(start, progress)?;
         let written = self.written.as_mut();
         let written = written.ok_or_else(|| Error::invalid("kernel chain", "is not built"))?;
         // An item before this one may have failed to write it.
@@ -296,10 +391,10 @@ where
             stream,
             input,
             output: written.view_mut(),
-            kernel: &mut *kernel,
+            progress: &mut *progress,
         })?;
         let written = written.slice(..len)?;
-        *kernel += 1;
+        progress.kernel += 1;
         Ok(written)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use super::graphs::Graphs;
 use crate::error::{Error, Result};
 
 /// How much device memory the items in flight share.
@@ -38,6 +39,8 @@ pub struct PipelineConfig {
     /// Whether the device times of each stage are taken. Costs six timing events an item and
     /// memory that grows with the items of a run: for measurements, not for production.
     pub measured: bool,
+    /// Which steps are launched as graphs. None of a measured pipeline is.
+    pub graphs: Graphs,
 }
 
 impl PipelineConfig {
@@ -51,7 +54,14 @@ impl PipelineConfig {
             depth: 3,
             rings: Rings::Whole,
             measured: false,
+            graphs: Graphs::Chains,
         }
+    }
+
+    /// The same, with these steps launched as graphs.
+    #[must_use]
+    pub const fn graphs(self, graphs: Graphs) -> Self {
+        Self { graphs, ..self }
     }
 
     /// The same, with `depth` items in flight.

@@ -7,7 +7,8 @@ use cupola_core::{Stage, StageRing, Turn};
 
 use super::clock::Clock;
 use super::config::PipelineConfig;
-use super::item::{Item, Step};
+use super::graphs::StepGraphs;
+use super::item::Item;
 use super::report::Report;
 use super::rings::DeviceRing;
 use super::slot::Slot;
@@ -16,17 +17,22 @@ use crate::buffer::DeviceCopy;
 use crate::context::Context;
 use crate::error::{Error, ItemError, ItemStage, Result, Site};
 use crate::pool::MemoryPool;
+use crate::stream::Stream;
 
 pub(super) struct Engine<I: DeviceCopy, O: DeviceCopy> {
-    turns: StageRing,
-    slots: Vec<Slot<I, O>>,
-    inputs: DeviceRing<I>,
-    outputs: DeviceRing<O>,
+    pub(super) turns: StageRing,
+    /// Before the memory that they use.
+    pub(super) graphs: StepGraphs,
+    pub(super) slots: Vec<Slot<I, O>>,
+    pub(super) inputs: DeviceRing<I>,
+    pub(super) outputs: DeviceRing<O>,
     clock: Option<Clock>,
-    streams: StageStreams,
+    pub(super) streams: StageStreams,
     /// Number of the next item.
-    next: u64,
-    report: Report,
+    pub(super) next: u64,
+    /// The slot of the item that was put last, if that may be at work.
+    pub(super) last: Option<usize>,
+    pub(super) report: Report,
     /// Work may still run that could not be waited for: the engine is of no use any more.
     lost: bool,
 }
@@ -54,12 +60,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
         Ok(Self {
             turns: StageRing::new(depth),
+            graphs: StepGraphs::new(&config),
             slots,
             inputs,
             outputs,
             clock,
             streams,
             next: 0,
+            last: None,
             report: Report::default(),
             lost: false,
         })
@@ -71,6 +79,17 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     pub(super) fn streams(&self) -> &StageStreams {
         &self.streams
+    }
+
+    /// The streams that work may be on.
+    pub(super) fn all_streams(&self) -> impl Iterator<Item = &Stream> {
+        self.streams.all().into_iter().chain(self.graphs.lanes())
+    }
+
+    /// The stream that the download is on of the item that was put last.
+    pub(super) fn download_stream(&self) -> &Stream {
+        let launched = self.last.and_then(|slot| self.graphs.launched_on(slot));
+        launched.unwrap_or(&self.streams.download)
     }
 
     /// Number of the next item.
@@ -98,6 +117,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
         self.is_usable()?;
         (self.next, self.report) = (0, Report::default());
+        self.graphs.restart();
         match &mut self.clock {
             Some(clock) => clock.restart(&self.streams.upload),
             None => Ok(()),
@@ -128,8 +148,15 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         self.is_usable()
     }
 
+    /// Waits for all work. If that fails, the engine is of no use any more.
+    pub(super) fn wait_for_all(&mut self, site: Site) {
+        let graphs = self.graphs.settle(site);
+        self.lost |= !(self.streams.settle(site) && graphs);
+        self.last = None;
+    }
+
     fn settle(&mut self, site: Site) {
-        self.lost |= !self.streams.settle(site);
+        self.wait_for_all(site);
         self.turns.reset();
         self.slots.iter_mut().for_each(Slot::leave_out);
     }
@@ -181,108 +208,6 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     /// Begins a turn, whose input is filled elsewhere.
     pub(super) fn begin_turn(&mut self) -> Option<Turn> {
         self.turns.begin()
-    }
-
-    /// Puts the next item, of which `len` elements are filled, on the streams.
-    #[track_caller]
-    pub(super) fn submit<E: From<Error>>(
-        &mut self,
-        len: usize,
-        step: impl FnOnce(Step<'_, I, O>) -> Result<usize, E>,
-    ) -> Result<u64, ItemError<E>> {
-        let index = self.next;
-        let Some(turn) = self.turns.begin() else {
-            let full = Error::Full {
-                kind: "pipeline slot",
-            };
-            return Err(ItemError::new(index, ItemStage::Fill, full));
-        };
-        self.put(turn, index, Some(len), step)?;
-        Ok(index)
-    }
-
-    /// Puts all stages of an item on their streams; without a length there is no item in the slot.
-    #[track_caller]
-    pub(super) fn put<E: From<Error>>(
-        &mut self,
-        turn: Turn,
-        index: u64,
-        len: Option<usize>,
-        step: impl FnOnce(Step<'_, I, O>) -> Result<usize, E>,
-    ) -> Result<(), ItemError<E>> {
-        self.next = index + 1;
-        self.slots[self.turns.buffer(turn)].begin(turn, index);
-        let Some(len) = len else {
-            let _ = self.turns.advance(turn);
-            let _ = self.turns.advance(turn);
-            return Ok(());
-        };
-        let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
-        let input = self.upload(turn, len)?;
-        let _ = self.turns.advance(turn);
-
-        let (output, before) = self.outputs.take(turn);
-        if let Some(before) = self.user(before) {
-            let waits = before.wait_until_copied(&self.streams);
-            waits.map_err(failed(ItemStage::Kernel(0)))?;
-        }
-        let slot = &mut self.slots[self.turns.buffer(turn)];
-        let (input, output) = (self.inputs.buffer(input), self.outputs.buffer_mut(output));
-        let mut kernel = 0;
-        let begun = slot.begin_step(input, output, &self.streams, &mut kernel);
-        let stepped = step(begun.map_err(failed(ItemStage::Kernel(0)))?);
-        let stage = ItemStage::Kernel(kernel);
-        let written = stepped.map_err(|error| ItemError {
-            index,
-            stage,
-            error,
-        })?;
-        slot.end_step(written, &self.streams)
-            .map_err(failed(stage))?;
-        let downloaded = slot.download(output, &self.streams);
-        downloaded.map_err(failed(ItemStage::Download))?;
-        self.report.items += 1;
-        let _ = self.turns.advance(turn);
-        Ok(())
-    }
-
-    /// Puts the upload of an item on its stream. The place of its device input.
-    #[track_caller]
-    fn upload<E: From<Error>>(&mut self, turn: Turn, len: usize) -> Result<usize, ItemError<E>> {
-        let at = self.turns.buffer(turn);
-        let index = self.slots[at].index();
-        let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
-        self.slots[at].fill(len).map_err(failed(ItemStage::Fill))?;
-        let (input, before) = self.inputs.take(turn);
-        if let Some(before) = self.user(before) {
-            let waits = before.wait_until_read(&self.streams);
-            waits.map_err(failed(ItemStage::Upload))?;
-        }
-        let uploaded = self.slots[at].upload(self.inputs.buffer(input), &self.streams);
-        uploaded.map_err(failed(ItemStage::Upload))?;
-        Ok(input)
-    }
-
-    /// The slot of a turn whose item was not taken yet.
-    fn user(&self, turn: Option<Turn>) -> Option<&Slot<I, O>> {
-        let slot = &self.slots[self.turns.buffer(turn?)];
-        slot.is_of(turn?).then_some(slot)
-    }
-
-    /// Takes the newest turn out after an error, and keeps the items before it: all work is waited
-    /// for, because the failed item may have put some that uses its slot.
-    #[track_caller]
-    pub(super) fn leave_out(&mut self) {
-        let newest = [Stage::Uploading, Stage::Processing].map(|stage| self.turns.oldest(stage));
-        for turn in newest.into_iter().flatten() {
-            self.lost |= !self.streams.settle(Site::here());
-            self.slots[self.turns.buffer(turn)].leave_out();
-            while self.turns.stage(turn) != Some(Stage::Downloading) {
-                let _ = self.turns.advance(turn);
-            }
-        }
-        // Its slot is free at once, unless items are before it.
-        self.find_item();
     }
 
     /// Whether an item, or a turn without one, is behind all that was put.

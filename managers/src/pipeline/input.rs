@@ -29,7 +29,8 @@ impl<'p, I: DeviceCopy, O: DeviceCopy> Input<'p, I, O> {
 
     /// Submits the first `len` elements as the item, and returns its number. `step` is called at
     /// once: it puts the item's kernels on [`Step::stream`] and returns how many elements of
-    /// [`Step::output`] they write, from the first on.
+    /// [`Step::output`] they write, from the first on. It is called once, unless the pipeline captures
+    /// its [steps](super::Graphs).
     ///
     /// # Errors
     /// An error of the device or of `step`, with the stage; [`Error::Invalid`] when more elements are
@@ -40,9 +41,9 @@ impl<'p, I: DeviceCopy, O: DeviceCopy> Input<'p, I, O> {
     pub fn submit<E: From<Error>>(
         self,
         len: usize,
-        step: impl FnOnce(Step<'_, I, O>) -> Result<usize, E>,
+        mut step: impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
     ) -> Result<u64, ItemError<E>> {
-        let submitted = self.engine.submit(len, step);
+        let submitted = self.engine.submit(len, &mut step);
         if submitted.is_err() {
             self.engine.leave_out();
         }

@@ -10,7 +10,7 @@
 //! ways to use it are made of these two: callbacks ([`Pipeline::run`]), inputs that other threads fill
 //! ([`Pipeline::producers`]), an iterator ([`Pipeline::iter`]), and with the
 //! feature `futures` an asynchronous stream. A step is one closure, or a typed chain of
-//! kernels ([`PipelineBuilder`]).
+//! kernels ([`PipelineBuilder`]). One that repeats is launched as a graph, by one call ([`Graphs`]).
 
 mod chain;
 mod clock;
@@ -18,12 +18,14 @@ mod config;
 mod diagnosis;
 mod engine;
 pub(crate) mod faces;
+mod graphs;
 mod input;
 mod item;
 mod report;
 mod rings;
 mod slot;
 mod streams;
+mod submit;
 
 use std::fmt;
 
@@ -32,6 +34,7 @@ pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
 pub use config::{PipelineConfig, Rings};
 pub use diagnosis::{Bound, Diagnosis};
 pub use faces::{Consumer, InputSlot, Producer};
+pub use graphs::{DirectReason, GraphReport, Graphs};
 pub use input::Input;
 pub use item::{Item, Step};
 pub use report::{OverlapReport, Report, StageTimes};
@@ -182,6 +185,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
         self.engine.report()
     }
 
+    /// How many items were launched as graphs, and why others were not.
+    #[must_use]
+    pub fn graph_report(&self) -> &GraphReport {
+        self.engine.graphs.report()
+    }
+
     /// The stream of the stage for this purpose, if it is a stage's.
     pub(crate) fn stream_of(&self, purpose: StreamPurpose) -> Option<&Stream> {
         let streams = self.engine.streams();
@@ -196,16 +205,16 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// A ticket of the item that was submitted last, and of nothing later.
     #[track_caller]
     pub(crate) fn download_ticket(&self) -> Result<Ticket> {
-        self.engine.streams().download.ticket()
+        self.engine.download_stream().ticket()
     }
 
-    /// Waits on the host until all three streams are idle.
+    /// Waits on the host until all its streams are idle.
     ///
     /// # Errors
     /// As [`ops::synchronize`].
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        for stream in self.engine.streams().all() {
+        for stream in self.engine.all_streams() {
             ops::synchronize(stream)?;
         }
         Ok(())

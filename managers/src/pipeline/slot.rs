@@ -6,7 +6,7 @@ use cupola_core::Turn;
 
 use super::clock::Marks;
 use super::config::PipelineConfig;
-use super::item::{Item, Step, too_long};
+use super::item::{Item, Progress, Step, too_long};
 use super::streams::StageStreams;
 use crate::buffer::{self, Buffer, DeviceCopy, PinnedBuffer};
 use crate::context::Context;
@@ -14,14 +14,20 @@ use crate::error::{Error, Result, Site};
 use crate::event::LeasedEvent;
 use crate::ops;
 use crate::stream::fence::Fence;
-use crate::stream::submit;
+use crate::stream::{Stream, submit};
+
+/// The ends of an item's stages.
+#[derive(Clone)]
+pub(super) struct StageFences {
+    pub(super) uploaded: Fence,
+    pub(super) computed: Fence,
+    pub(super) downloaded: Fence,
+}
 
 pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     host_input: PinnedBuffer<I>,
     host_output: PinnedBuffer<O>,
-    uploaded: Fence,
-    computed: Fence,
-    downloaded: Fence,
+    fences: StageFences,
     marks: Option<Marks>,
     /// The newest turn that used the slot: its generation.
     turn: Option<Turn>,
@@ -41,9 +47,11 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         Ok(Self {
             host_input: context.buffers().pinned(config.input_len)?,
             host_output: context.buffers().pinned(config.output_len)?,
-            uploaded: Fence::new(core, events)?,
-            computed: Fence::new(core, events)?,
-            downloaded: Fence::new(core, events)?,
+            fences: StageFences {
+                uploaded: Fence::new(core, events)?,
+                computed: Fence::new(core, events)?,
+                downloaded: Fence::new(core, events)?,
+            },
             marks: if config.measured {
                 Some(Marks::new(context)?)
             } else {
@@ -104,6 +112,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         self.marks.as_ref()
     }
 
+    pub(super) fn fences(&self) -> &StageFences {
+        &self.fences
+    }
+
     /// # Safety
     /// No thread writes to the input.
     pub(super) unsafe fn input(&self) -> &[I] {
@@ -148,13 +160,19 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// Puts the upload of the item to `input` on its stream.
     #[track_caller]
     pub(super) fn upload(&mut self, input: &Buffer<I>, streams: &StageStreams) -> Result<()> {
-        let (from, bytes) = (self.host_input.as_ptr().cast(), self.len * size_of::<I>());
         self.mark(|marks| &marks.upload.0, &streams.upload)?;
+        self.put_upload(input, &streams.upload)?;
+        self.mark(|marks| &marks.upload.1, &streams.upload)?;
+        self.fences.uploaded.record(&streams.upload)
+    }
+
+    /// Puts the copy to `input` on a stream.
+    #[track_caller]
+    pub(super) fn put_upload(&mut self, input: &Buffer<I>, stream: &Stream) -> Result<()> {
+        let (from, bytes) = (self.host_input.as_ptr().cast(), self.len * size_of::<I>());
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
-        unsafe { ops::upload_raw(from, input.as_raw(), bytes, &streams.upload) }?;
-        self.mark(|marks| &marks.upload.1, &streams.upload)?;
-        self.uploaded.record(&streams.upload)
+        unsafe { ops::upload_raw(from, input.as_raw(), bytes, stream) }
     }
 
     /// Makes the compute stream wait for the upload, and returns the step: the stream, the input
@@ -165,32 +183,49 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         input: &'s Buffer<I>,
         output: &'s mut Buffer<O>,
         streams: &'s StageStreams,
-        kernel: &'s mut usize,
+        progress: &'s mut Progress,
     ) -> Result<Step<'s, I, O>> {
         // An item before this one may have failed to write it.
         output.clear_taint();
-        self.uploaded.wait_on(&streams.compute)?;
+        self.fences.uploaded.wait_on(&streams.compute)?;
         self.mark(|marks| &marks.compute.0, &streams.compute)?;
+        self.step(&streams.compute, input, output, progress)
+    }
+
+    /// The step of the item on a stream.
+    pub(super) fn step<'s>(
+        &self,
+        stream: &'s Stream,
+        input: &'s Buffer<I>,
+        output: &'s mut Buffer<O>,
+        progress: &'s mut Progress,
+    ) -> Result<Step<'s, I, O>> {
         Ok(Step {
             index: self.index,
-            stream: &streams.compute,
+            stream,
             input: input.slice(..self.len)?,
             output: output.view_mut(),
-            kernel,
+            progress,
         })
     }
 
     /// Ends the step, whose kernels write the first `written` elements.
     #[track_caller]
     pub(super) fn end_step(&mut self, written: usize, streams: &StageStreams) -> Result<()> {
+        self.set_written(written)?;
+        self.mark(|marks| &marks.compute.1, &streams.compute)?;
+        self.fences.computed.record(&streams.compute)
+    }
+
+    /// Notes how many elements the step writes.
+    pub(super) fn set_written(&mut self, written: usize) -> Result<()> {
         if written > self.host_output.len() {
             let room = self.host_output.len();
             let problem = format!("{written} elements written, there is room for {room}");
             return Err(Error::invalid("pipeline output", problem));
         }
         self.written = written;
-        self.mark(|marks| &marks.compute.1, &streams.compute)?;
-        self.computed.record(&streams.compute)
+        Ok(())
     }
 
     /// Puts the download of what was written to `output` on its stream, behind the computation.
@@ -200,39 +235,62 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         output
             .slice(..self.written)?
             .check_written(&streams.download)?;
-        self.computed.wait_on(&streams.download)?;
+        self.fences.computed.wait_on(&streams.download)?;
+        self.mark(|marks| &marks.download.0, &streams.download)?;
+        self.put_download(output, &streams.download)?;
+        self.mark(|marks| &marks.download.1, &streams.download)?;
+        self.fences.downloaded.record(&streams.download)
+    }
+
+    /// Puts the copy of what was written to `output` on a stream.
+    #[track_caller]
+    pub(super) fn put_download(&mut self, output: &Buffer<O>, stream: &Stream) -> Result<()> {
         let to = self.host_output.as_ptr().cast();
         let bytes = self.written * size_of::<O>();
-        self.mark(|marks| &marks.download.0, &streams.download)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
-        unsafe { ops::download_raw(output.as_raw(), to, bytes, &streams.download) }?;
-        self.mark(|marks| &marks.download.1, &streams.download)?;
-        self.downloaded.record(&streams.download)
+        unsafe { ops::download_raw(output.as_raw(), to, bytes, stream) }
+    }
+
+    /// Notes that all stages of the item, which write `written` elements, are on a stream as one
+    /// graph, which records the events.
+    pub(super) fn note_launch(&mut self, stream: &Stream, written: usize) {
+        self.written = written;
+        // One ticket for all: the ends of the first stages do not tell of the whole launch, and are
+        // not asked.
+        let ticket = stream.timeline().mark();
+        let StageFences {
+            uploaded,
+            computed,
+            downloaded,
+        } = &mut self.fences;
+        for fence in [uploaded, computed, downloaded] {
+            fence.note_recorded(stream, ticket);
+        }
     }
 
     /// Makes the upload stream wait until the kernels have read the input.
     #[track_caller]
-    pub(super) fn wait_until_read(&self, streams: &StageStreams) -> Result<()> {
+    pub(super) fn wait_until_read(&self, upload: &Stream) -> Result<()> {
         if mutant!("pipeline_uploads_over_an_input") {
             return Ok(());
         }
-        self.computed.wait_on(&streams.upload)
+        self.fences.computed.wait_on(upload)
     }
 
     /// Makes the compute stream wait until the output was copied.
     #[track_caller]
-    pub(super) fn wait_until_copied(&self, streams: &StageStreams) -> Result<()> {
+    pub(super) fn wait_until_copied(&self, compute: &Stream) -> Result<()> {
         if mutant!("pipeline_computes_over_an_output") {
             return Ok(());
         }
-        self.downloaded.wait_on(&streams.compute)
+        self.fences.downloaded.wait_on(compute)
     }
 
     /// Waits on the host for the download.
     #[track_caller]
     pub(super) fn wait(&self) -> Result<()> {
-        self.downloaded.synchronize(Site::here())?;
+        self.fences.downloaded.synchronize(Site::here())?;
         self.complete();
         Ok(())
     }
@@ -240,7 +298,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// Whether the download has completed.
     #[track_caller]
     pub(super) fn has_arrived(&self) -> Result<bool> {
-        let arrived = self.downloaded.query(Site::here())?;
+        let arrived = self.fences.downloaded.query(Site::here())?;
         if arrived {
             self.complete();
         }
@@ -249,8 +307,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
 
     /// The download waited for the computation, and that for the upload.
     fn complete(&self) {
-        self.computed.complete();
-        self.uploaded.complete();
+        self.fences.computed.complete();
+        self.fences.uploaded.complete();
     }
 
     /// Never gives the pinned memory back: a copy may still run.
@@ -260,11 +318,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     }
 
     #[track_caller]
-    fn mark(
-        &self,
-        which: impl FnOnce(&Marks) -> &LeasedEvent,
-        stream: &crate::stream::Stream,
-    ) -> Result<()> {
+    fn mark(&self, which: impl FnOnce(&Marks) -> &LeasedEvent, stream: &Stream) -> Result<()> {
         let Some(marks) = &self.marks else {
             return Ok(());
         };

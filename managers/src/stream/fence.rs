@@ -65,12 +65,23 @@ impl Fence {
         if mutant!("fence_ends_the_batch_late") {
             ticket = timeline.mark();
         }
+        self.note_recorded(stream, ticket);
+        Ok(())
+    }
+
+    /// The event, for a graph that records it or waits for it.
+    pub(crate) fn event(&self) -> &LeasedEvent {
+        &self.event
+    }
+
+    /// Notes that work of the stream has recorded the event, and what was put there up to `ticket`: a
+    /// graph that was launched.
+    pub(crate) fn note_recorded(&mut self, stream: &Stream, ticket: u64) {
         if self.stream != stream.serial() {
             self.stream = stream.serial();
-            self.timeline = Arc::downgrade(timeline);
+            self.timeline = Arc::downgrade(stream.timeline());
         }
         self.ticket = ticket;
-        Ok(())
     }
 
     /// Puts it behind no work, unless it was recorded after the other one, a clone, was waited for.

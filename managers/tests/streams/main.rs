@@ -1,6 +1,7 @@
 //! Pipelines and what is made of them, on a software device in strict mode.
 
 mod chain;
+mod graphs;
 mod iter;
 mod managed;
 mod push;

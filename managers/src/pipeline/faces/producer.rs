@@ -248,7 +248,7 @@ fn run_fed<I: DeviceCopy, O: DeviceCopy, E: From<Error>>(
         let Some(turn) = begun[place(next)].take() else {
             break;
         };
-        engine.put(turn, next, len, &mut *step)?;
+        engine.put(turn, next, len, step)?;
         next += 1;
     }
     engine.deliver_all(sink)

@@ -58,7 +58,7 @@ fn run_items<I: DeviceCopy, O: DeviceCopy, E: From<Error>>(
         let Some(len) = filled else {
             break;
         };
-        engine.submit(len, &mut *step)?;
+        engine.submit(len, step)?;
     }
     engine.deliver_all(sink)
 }

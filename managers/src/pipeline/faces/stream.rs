@@ -75,7 +75,7 @@ where
                     let index = self.flow.engine().next();
                     self.flow.put(input)?;
                     // Of the download and of nothing that is put later.
-                    let ticket = self.flow.engine().streams().download.ticket();
+                    let ticket = self.flow.engine().download_stream().ticket();
                     let failed = |error| ItemError::new(index, ItemStage::Download, error);
                     self.tickets.push_back(ticket.map_err(failed)?);
                 }
