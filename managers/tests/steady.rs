@@ -5,8 +5,9 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
-use cupola_managers::pipeline::{Graphs, Pipeline, PipelineConfig};
+use cupola_managers::pipeline::{Graphs, Pipeline, PipelineConfig, Sampling};
 use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
@@ -140,7 +141,13 @@ fn of_a_hundred_steps(config: PipelineConfig) -> BTreeMap<SymbolId, u64> {
 #[test]
 fn a_steady_step_allocates_nothing() {
     let config = PipelineConfig::new(100, 100);
-    for config in [config, config.split(2, 2), config.graphs(Graphs::Steps)] {
+    for config in [
+        config,
+        config.split(2, 2),
+        config.graphs(Graphs::Steps),
+        config.measured(),
+        config.sampling(one_run_in(32)),
+    ] {
         allocates_nothing(config);
     }
 }
@@ -165,6 +172,7 @@ fn allocates_nothing(config: PipelineConfig) {
         id::cuEventSynchronize,
         id::cuEventQuery,
         id::cuGraphLaunch,
+        id::cuEventElapsedTime,
     ] {
         table.fail_from(function, 1, CUresult::CUDA_SUCCESS);
     }
@@ -193,6 +201,35 @@ fn measuring_adds_six_marks_and_six_looks_to_a_step() {
     ] {
         assert_eq!(more(same), 0);
     }
+}
+
+fn one_run_in(items: u64) -> Sampling {
+    Sampling::OneRunIn(NonZeroU64::new(items).unwrap())
+}
+
+// Without it a sample could cost what measuring everything does, or a step between two samples anything.
+#[test]
+fn a_sample_costs_its_own_items_alone() {
+    // The last eight of each window of 32: of 160 items five times that.
+    let config = PipelineConfig::new(100, 100).sampling(one_run_in(32));
+    let (plain, sampled) = (
+        calls(160, PipelineConfig::new(100, 100)),
+        calls(160, config),
+    );
+    let more = |function: SymbolId| {
+        let count = |calls: &BTreeMap<SymbolId, u64>| calls.get(&function).copied().unwrap_or(0);
+        count(&sampled) - count(&plain)
+    };
+    // And a mark where a window begins, and the time from that to the next.
+    assert_eq!(more(id::cuEventRecord), 5 * (6 * 8 + 1));
+    assert_eq!(more(id::cuEventElapsedTime), 5 * 6 * 8 + 4);
+    let others = [id::cuEventRecord, id::cuEventElapsedTime];
+    let same = |calls: &BTreeMap<SymbolId, u64>| {
+        let mut calls = calls.clone();
+        calls.retain(|function, _| !others.contains(function));
+        calls
+    };
+    assert_eq!(same(&sampled), same(&plain));
 }
 
 // Without it work on a buffer's own stream could cost events, or each use on another

@@ -1,11 +1,13 @@
 //! Speed-ups in virtual time, which must be what the theory says, and runs that must not overlap:
 //! without those a pipeline, or a report, that claims overlap of everything would pass.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use cupola_managers::event::EventConfig;
 use cupola_managers::pipeline::{
-    Bound, Graphs, OverlapReport, Pipeline, PipelineConfig, StageTimes,
+    Asymptote, Bound, Graphs, Measured, OverlapReport, Pipeline, PipelineConfig, Sampling,
+    StageTimes,
 };
 use cupola_managers::{
     Context, Error, Event, ExecutionManager, MemoryPool, PoolConfig, Stream, ops,
@@ -76,7 +78,10 @@ impl Bench {
         config: PipelineConfig,
         mut after: impl FnMut(&Stream) -> Result<(), Error>,
     ) -> OverlapReport {
-        let config = config.measured();
+        let config = match config.sampling {
+            Sampling::Off => config.measured(),
+            _ => config,
+        };
         let mut pipeline = Pipeline::<u8, u8>::new(&self.context, &self.pool, config).unwrap();
         let mut left = ITEMS;
         let report = pipeline.run::<Error>(
@@ -220,6 +225,99 @@ fn graphs_overlap_as_far() {
     }
 }
 
+// Without it a sample could say something else of a pipeline than measuring all of it: more overlap, since
+// it does not see its neighbours, or less, since it sees only the beginning of some.
+#[test]
+fn a_sample_says_what_the_whole_says() {
+    let long = |kernel: u64, download: u64| Stages {
+        kernel,
+        download,
+        ..Stages::EQUAL
+    };
+    let sparse = Sampling::OneRunIn(NonZeroU64::new(25).unwrap());
+    for (stages, depth, period) in [
+        (Stages::EQUAL, 3, 1),
+        (Stages::EQUAL, 4, 1),
+        (Stages::EQUAL, 1, 3),
+        (long(10, 1), 3, 10),
+        (long(2, 10), 3, 10),
+        (long(1, 1), 1, 3),
+    ] {
+        let bench = Bench::new(stages, 2);
+        let report = bench.run(whole().depth(depth).sampling(sparse), |_| Ok(()));
+        let Measured::Runs(runs) = report.measured else {
+            panic!("all were measured");
+        };
+        assert_eq!(runs, ITEMS / 25, "{report:?}");
+        assert_about(report.efficiency, stages.longest() as f64 / period as f64);
+        assert_about(report.speedup(), stages.sum() as f64 / period as f64);
+        let an_item = report.serial_sum.as_secs_f64() / report.items as f64;
+        assert_about(an_item * 1e3, stages.sum() as f64);
+        assert_about(
+            report.utilisation().download,
+            stages.download as f64 / period as f64,
+        );
+        let alone = Asymptote {
+            upload: Duration::from_millis(stages.upload),
+            compute: Duration::from_millis(stages.kernel),
+            download: Duration::from_millis(stages.download),
+            both_copies: Duration::from_millis(stages.upload.max(stages.download)),
+        };
+        assert_about(
+            report.efficiency_of(&alone),
+            stages.longest() as f64 / period as f64,
+        );
+        let whole = bench.run(whole().depth(depth), |_| Ok(()));
+        let bound = whole.diagnosis().bound;
+        assert_eq!(report.diagnosis().bound, bound, "{report:?} and {whole:?}");
+        if depth > 1 {
+            assert_about(whole.efficiency_of(&alone), 1.0);
+        }
+    }
+}
+
+// Without it the times of steps could be those of other steps, or be counted across items that were not
+// measured.
+#[test]
+fn step_times_are_those_of_the_schedule() {
+    let bench = Bench::new(Stages::EQUAL, 2);
+    let sampled = Sampling::OneRunIn(NonZeroU64::new(20).unwrap());
+    // Of a sampled window eight items have seven intervals.
+    for (sampling, items, intervals) in [
+        (Sampling::All, ITEMS, ITEMS - 1),
+        (sampled, 8 * ITEMS / 20, 7 * ITEMS / 20),
+    ] {
+        let config = whole().sampling(sampling);
+        let mut pipeline = Pipeline::<u8, u8>::new(&bench.context, &bench.pool, config).unwrap();
+        let mut left = ITEMS;
+        let ran = pipeline.run::<Error>(
+            |_| {
+                let more = left > 0;
+                left -= u64::from(more);
+                Ok(more.then_some(BYTES))
+            },
+            |step| ops::copy(step.input, step.output, step.stream).map(|()| BYTES),
+            |_| Ok(()),
+        );
+        assert_eq!(ran.unwrap().items, ITEMS);
+        let steps = pipeline.step_times().unwrap();
+        assert_eq!(steps.latency.count(), items);
+        assert_eq!(steps.interval.count(), intervals);
+        let ms = |time: Option<Duration>| time.unwrap().as_secs_f64() * 1e3;
+        assert_about(ms(steps.interval.mean()), 1.0);
+        // In steady state an item also waits for its slot's stages: never less than its own three.
+        assert!(ms(steps.latency.min()) > 2.99, "{:?}", steps.latency);
+        let indices: Vec<u64> = pipeline
+            .timeline()
+            .unwrap()
+            .samples()
+            .map(|s| s.index)
+            .collect();
+        let expected = (0..ITEMS).filter(|index| sampling == Sampling::All || index % 20 >= 12);
+        assert_eq!(indices, expected.collect::<Vec<_>>());
+    }
+}
+
 // Without it a pipeline of fewer slots than stages could claim to overlap them all.
 #[test]
 fn fewer_slots_overlap_less() {
@@ -312,7 +410,7 @@ fn raw_loop(bench: &Bench, streams: [&Stream; 3], is_pageable: bool) -> OverlapR
         .map(|events| {
             let [a, b, c, d, e, f] = events
                 .each_ref()
-                .map(|event| ops::elapsed(&zero, event).unwrap());
+                .map(|event| f64::from(ops::elapsed(&zero, event).unwrap()));
             StageTimes {
                 upload: (a, b),
                 compute: (c, d),

@@ -7,6 +7,7 @@ use super::Pipeline;
 use super::config::PipelineConfig;
 use super::graphs::Graphs;
 use super::item::{Progress, Step};
+use super::telemetry::Sampling;
 use crate::buffer::{Buffer, DeviceCopy, DeviceSlice};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -194,9 +195,14 @@ impl<I, O, C> PipelineBuilder<I, O, C> {
         Self { config, ..self }
     }
 
-    /// Takes the device times of each stage.
+    /// Takes the device times of all items.
     pub fn measured(self) -> Self {
-        let config = self.config.measured();
+        self.sampling(Sampling::All)
+    }
+
+    /// Takes the device times of these items.
+    pub fn sampling(self, sampling: Sampling) -> Self {
+        let config = self.config.sampling(sampling);
         Self { config, ..self }
     }
 }

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use super::graphs::Graphs;
+use super::telemetry::Sampling;
 use crate::error::{Error, Result};
 
 /// How much device memory the items in flight share.
@@ -36,10 +37,9 @@ pub struct PipelineConfig {
     pub depth: usize,
     /// How much device memory they share.
     pub rings: Rings,
-    /// Whether the device times of each stage are taken. Costs six timing events an item and
-    /// memory that grows with the items of a run: for measurements, not for production.
-    pub measured: bool,
-    /// Which steps are launched as graphs. None of a measured pipeline is.
+    /// Of which items the device times of each stage are taken; of none by default.
+    pub sampling: Sampling,
+    /// Which steps are launched as graphs. No item is whose times are taken.
     pub graphs: Graphs,
 }
 
@@ -53,7 +53,7 @@ impl PipelineConfig {
             output_len,
             depth: 3,
             rings: Rings::Whole,
-            measured: false,
+            sampling: Sampling::Off,
             graphs: Graphs::Chains,
         }
     }
@@ -77,13 +77,16 @@ impl PipelineConfig {
         Self { rings, ..self }
     }
 
-    /// The same, with the device times of each stage taken.
+    /// The same, with the device times of all items taken: for measurements.
     #[must_use]
     pub const fn measured(self) -> Self {
-        Self {
-            measured: true,
-            ..self
-        }
+        self.sampling(Sampling::All)
+    }
+
+    /// The same, with the device times of these items taken: [`Sampling::SPARSE`] is for production.
+    #[must_use]
+    pub const fn sampling(self, sampling: Sampling) -> Self {
+        Self { sampling, ..self }
     }
 
     /// The depth, of which there must be some.

@@ -5,14 +5,13 @@
 
 use cupola_core::{Stage, StageRing, Turn};
 
-use super::clock::Clock;
 use super::config::PipelineConfig;
 use super::graphs::StepGraphs;
 use super::item::Item;
-use super::report::Report;
 use super::rings::DeviceRing;
 use super::slot::Slot;
 use super::streams::StageStreams;
+use super::telemetry::{Clock, Report};
 use crate::buffer::DeviceCopy;
 use crate::context::Context;
 use crate::error::{Error, ItemError, ItemStage, Result, Site};
@@ -54,10 +53,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         for _ in 0..depth.get() {
             slots.push(Slot::new(context, config)?);
         }
-        let mut clock = None;
-        if config.measured {
-            clock = Some(Clock::start(context, &streams.upload)?);
-        }
+        let clock = Clock::new(context, config.sampling, depth.get())?;
         Ok(Self {
             turns: StageRing::new(depth),
             graphs: StepGraphs::new(&config),
@@ -75,6 +71,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     pub(super) fn turns(&self) -> &StageRing {
         &self.turns
+    }
+
+    pub(super) fn clock(&self) -> Option<&Clock> {
+        self.clock.as_ref()
     }
 
     pub(super) fn streams(&self) -> &StageStreams {
@@ -118,10 +118,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         self.is_usable()?;
         (self.next, self.report) = (0, Report::default());
         self.graphs.restart();
-        match &mut self.clock {
-            Some(clock) => clock.restart(&self.streams.upload),
-            None => Ok(()),
+        if let Some(clock) = &mut self.clock {
+            clock.restart();
         }
+        Ok(())
     }
 
     /// Ends a run that came out like this: nothing is in flight, and the streams are idle.
@@ -258,7 +258,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let Some(turn) = self.turns.oldest(Stage::Downloading) else {
             return Ok(None);
         };
-        let slot = &mut self.slots[self.turns.buffer(turn)];
+        let place = self.turns.buffer(turn);
+        let slot = &mut self.slots[place];
         let index = slot.index();
         let failed = |error: Error| ItemError::new(index, ItemStage::Download, error);
         if !slot.has_item() {
@@ -273,7 +274,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let _ = self.turns.advance(turn);
         slot.leave_out();
         if let Some(clock) = &mut self.clock {
-            clock.take(slot.marks()).map_err(failed)?;
+            clock.take(slot.marks(), index, place).map_err(failed)?;
         }
         // SAFETY: the slot had an item, whose download has completed; the next one needs a new turn,
         // which the item's borrow of the engine forbids.

@@ -13,31 +13,31 @@
 //! kernels ([`PipelineBuilder`]). One that repeats is launched as a graph, by one call ([`Graphs`]).
 
 mod chain;
-mod clock;
 mod config;
-mod diagnosis;
 mod engine;
 pub(crate) mod faces;
 mod graphs;
 mod input;
 mod item;
-mod report;
 mod rings;
 mod slot;
 mod streams;
 mod submit;
+mod telemetry;
 
 use std::fmt;
 
 pub use crate::error::{ItemError, ItemStage};
 pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
 pub use config::{PipelineConfig, Rings};
-pub use diagnosis::{Bound, Diagnosis};
 pub use faces::{Consumer, InputSlot, Producer};
 pub use graphs::{DirectReason, GraphReport, Graphs};
 pub use input::Input;
 pub use item::{Item, Step};
-pub use report::{OverlapReport, Report, StageTimes};
+pub use telemetry::{
+    Asymptote, Bound, Diagnosis, Histogram, Measured, OverlapReport, Report, Sample, Sampling,
+    StageTimes, StepTimes, Timeline, Utilisation,
+};
 
 use crate::buffer::DeviceCopy;
 use crate::context::Context;
@@ -46,6 +46,7 @@ use crate::ops;
 use crate::pool::MemoryPool;
 use crate::stream::{Stream, StreamPurpose, Ticket};
 use engine::Engine;
+use telemetry::Clock;
 
 /// Overlaps upload, computation and download, in order, with as many items in flight as
 /// [`PipelineConfig::depth`] says.
@@ -189,6 +190,19 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     #[must_use]
     pub fn graph_report(&self) -> &GraphReport {
         self.engine.graphs.report()
+    }
+
+    /// How long steps took since then, of the items whose times are [taken](Sampling); `None` when no
+    /// times are.
+    #[must_use]
+    pub fn step_times(&self) -> Option<&StepTimes> {
+        self.engine.clock().map(Clock::steps)
+    }
+
+    /// The items whose times were taken last; `None` when no times are.
+    #[must_use]
+    pub fn timeline(&self) -> Option<&Timeline> {
+        self.engine.clock().map(Clock::timeline)
     }
 
     /// The stream of the stage for this purpose, if it is a stage's.

@@ -4,10 +4,10 @@ use std::ptr::NonNull;
 
 use cupola_core::Turn;
 
-use super::clock::Marks;
 use super::config::PipelineConfig;
 use super::item::{Item, Progress, Step, too_long};
 use super::streams::StageStreams;
+use super::telemetry::{Marks, Sampling};
 use crate::buffer::{self, Buffer, DeviceCopy, PinnedBuffer};
 use crate::context::Context;
 use crate::error::{Error, Result, Site};
@@ -52,10 +52,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
                 computed: Fence::new(core, events)?,
                 downloaded: Fence::new(core, events)?,
             },
-            marks: if config.measured {
-                Some(Marks::new(context)?)
-            } else {
-                None
+            marks: match config.sampling {
+                Sampling::Off => None,
+                Sampling::OneRunIn(_) | Sampling::All => Some(Marks::new(context)?),
             },
             turn: None,
             index: 0,
@@ -108,8 +107,13 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         self.filled
     }
 
-    pub(super) fn marks(&self) -> Option<&Marks> {
-        self.marks.as_ref()
+    pub(super) fn marks(&mut self) -> Option<&mut Marks> {
+        self.marks.as_mut()
+    }
+
+    /// Whether the times of its item are taken.
+    pub(super) fn is_measured(&self) -> bool {
+        self.marks.as_ref().is_some_and(Marks::are_taken)
     }
 
     pub(super) fn fences(&self) -> &StageFences {
@@ -319,7 +323,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
 
     #[track_caller]
     fn mark(&self, which: impl FnOnce(&Marks) -> &LeasedEvent, stream: &Stream) -> Result<()> {
-        let Some(marks) = &self.marks else {
+        let Some(marks) = self.marks.as_ref().filter(|marks| marks.are_taken()) else {
             return Ok(());
         };
         submit::record(which(marks), stream)

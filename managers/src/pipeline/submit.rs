@@ -42,8 +42,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         if let Some(len) = len {
             let filled = slot.fill(len);
             filled.map_err(|error| ItemError::new(index, ItemStage::Fill, error))?;
+            let is_measured = self.begin_measuring(turn)?;
             let shape = self.place(turn, len);
-            if !self.put_as_graph(&shape, step)? {
+            if is_measured || !self.put_as_graph(&shape, step)? {
                 self.put_directly(turn, &shape, step)?;
             }
             self.report.items += 1;
@@ -55,6 +56,19 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the times of a turn's item are taken, which graphs have no events for.
+    #[track_caller]
+    fn begin_measuring<E: From<Error>>(&mut self, turn: Turn) -> Result<bool, ItemError<E>> {
+        let slot = &mut self.slots[self.turns.buffer(turn)];
+        let index = slot.index();
+        let Some(clock) = &mut self.clock else {
+            return Ok(false);
+        };
+        let begun = clock.begin_item(slot.marks(), &self.streams.upload);
+        begun.map_err(|error| ItemError::new(index, ItemStage::Upload, error))?;
+        Ok(slot.is_measured())
     }
 
     /// The device memory of a turn's item, and the items that it comes after.
@@ -111,7 +125,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         slot.end_step(written, &self.streams)
             .map_err(failed(stage))?;
         self.download(shape).map_err(failed(ItemStage::Download))?;
-        self.graphs.note_direct(shape, progress.repeats);
+        match self.slots[shape.slot].is_measured() {
+            true => self.graphs.note_measured(shape.slot),
+            false => self.graphs.note_direct(shape, progress.repeats),
+        }
         Ok(())
     }
 

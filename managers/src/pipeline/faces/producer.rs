@@ -12,8 +12,8 @@ use crate::error::{Error, ItemError};
 use crate::pipeline::Pipeline;
 use crate::pipeline::engine::Engine;
 use crate::pipeline::item::{Item, Step, too_long};
-use crate::pipeline::report::Report;
 use crate::pipeline::slot::Slot;
+use crate::pipeline::telemetry::Report;
 
 /// The pinned inputs of a pipeline, by slot, and the feed that offers them to threads.
 pub(super) struct Inputs<I> {

@@ -5,7 +5,7 @@ use crate::error::{Error, ItemError, ItemStage};
 use crate::pipeline::Pipeline;
 use crate::pipeline::engine::Engine;
 use crate::pipeline::item::{Item, Step};
-use crate::pipeline::report::Report;
+use crate::pipeline::telemetry::Report;
 
 impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// Runs items through the pipeline until `fill` has no more.

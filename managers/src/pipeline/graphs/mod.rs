@@ -14,6 +14,7 @@ pub use report::{DirectReason, GraphReport, Graphs};
 pub(super) use shape::Shape;
 
 use super::config::PipelineConfig;
+use super::telemetry::Sampling;
 use crate::context::Context;
 use crate::error::{Result, Site};
 use crate::graph::GraphExec;
@@ -79,7 +80,7 @@ impl StepGraphs {
     pub(super) fn new(config: &PipelineConfig) -> Self {
         let refused = match config.graphs {
             Graphs::Never => Some(DirectReason::Off),
-            _ if config.measured => Some(DirectReason::Measured),
+            _ if config.sampling == Sampling::All => Some(DirectReason::Measured),
             _ => None,
         };
         let mut slots = Vec::new();
@@ -162,6 +163,15 @@ impl StepGraphs {
                 seen.remove(0);
             }
             seen.push(*shape);
+        }
+    }
+
+    /// Notes that an item was put by calls of its own because its times are taken.
+    pub(super) fn note_measured(&mut self, slot: usize) {
+        self.report.direct += 1;
+        self.slots[slot].is_launched = false;
+        if self.report.reason.is_none() {
+            self.report.reason = Some(DirectReason::Measured);
         }
     }
 

@@ -1,24 +1,27 @@
 //! The report of a run: how much was in flight at once, by the device's clock.
 
+use std::fmt;
 use std::time::Duration;
 
-use crate::lists::{sort_by_number, sum};
+use super::sweep::{Sums, Sweep};
 
-/// When the stages of one item began and ended, in milliseconds of the device's clock.
+/// When the stages of one item began and ended, in milliseconds of the device's clock. Of `f64`: in
+/// a run of an hour neighbours of an `f32` are 0.2 ms apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageTimes {
     /// Start and end of the upload.
-    pub upload: (f32, f32),
+    pub upload: (f64, f64),
     /// Start and end of the computation.
-    pub compute: (f32, f32),
+    pub compute: (f64, f64),
     /// Start and end of the download.
-    pub download: (f32, f32),
+    pub download: (f64, f64),
 }
 
 impl StageTimes {
-    fn stages(&self) -> [(f64, f64); 3] {
-        let wide = |(start, end): (f32, f32)| (f64::from(start), f64::from(end.max(start)));
-        [wide(self.upload), wide(self.compute), wide(self.download)]
+    /// Start and end of each stage; none ends before it starts.
+    pub(super) fn stages(&self) -> [(f64, f64); 3] {
+        let ordered = |(start, end): (f64, f64)| (start, end.max(start));
+        [self.upload, self.compute, self.download].map(ordered)
     }
 }
 
@@ -30,23 +33,37 @@ pub struct Report {
     pub items: u64,
     /// How often the host waited because all slots were in flight.
     pub full_waits: u64,
-    /// The device times, of a measured pipeline that had items.
+    /// The device times, of a pipeline that [measures](super::Sampling) and has measured enough: an
+    /// item, or a run of neighbours.
     pub overlap: Option<OverlapReport>,
+}
+
+/// What the figures of an [`OverlapReport`] are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Measured {
+    /// All items, from the start of the first to the end of the last.
+    All,
+    /// So many runs of neighbours. Of each run the whole steps are counted in which all work of the
+    /// device's is known; the first items to come and the last ones to go are not seen.
+    Runs(u64),
 }
 
 /// How much of a run's work overlapped, from the device times of its stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OverlapReport {
-    /// Items.
+    /// Items that the figures are of; of a sample, whole steps.
     pub items: u64,
+    /// All items, or a sample.
+    pub measured: Measured,
     /// Time in uploads.
     pub upload: Duration,
     /// Time in computations.
     pub compute: Duration,
     /// Time in downloads.
     pub download: Duration,
-    /// From the first start to the last end.
+    /// From the first start to the last end; of a sample, the time that was looked at.
     pub span: Duration,
     /// The time of the stages one after the other: the sum of their times.
     pub serial_sum: Duration,
@@ -59,74 +76,100 @@ pub struct OverlapReport {
     /// Copy engines of the device; 0 where that is not known.
     pub copy_engines: u32,
     /// Time of the busiest stage divided by the span: 1 is the most that overlapping can
-    /// reach. The stages' times are those of this run, with all that they cost each other.
+    /// reach. The stages' times are those of this run, with all that they cost each other;
+    /// [`efficiency_of`](Self::efficiency_of) compares with stages that were alone.
     pub efficiency: f64,
     /// Whether different stages were at work at the same time at all.
     pub overlapped: bool,
+}
+
+/// How much of the time each engine of the device was at work: 1 is all of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Utilisation {
+    /// The engine that copies to the device.
+    pub upload: f64,
+    /// The compute units: a kernel was there, however few of them it used.
+    pub compute: f64,
+    /// The engine that copies to the host.
+    pub download: f64,
+}
+
+impl fmt::Display for Utilisation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [upload, compute, download] =
+            [self.upload, self.compute, self.download].map(|share| share * 100.0);
+        write!(
+            f,
+            "upload {upload:.1} %, compute {compute:.1} %, download {download:.1} %"
+        )
+    }
 }
 
 impl OverlapReport {
     /// The report of these items; `None` for none.
     #[must_use]
     pub fn of(items: &[StageTimes]) -> Option<Self> {
-        let first = items.first()?.upload.0;
-        let mut busy = [0.0; 3];
-        let (mut start, mut end) = (f64::from(first), f64::from(first));
-        // Ends and starts of work: at equal times the ends come first.
-        let mut changes = Vec::with_capacity(items.len() * 6);
+        if items.is_empty() {
+            return None;
+        }
+        let mut sweep = Sweep::with_room_for(items.len());
+        let (mut start, mut end) = (f64::INFINITY, f64::NEG_INFINITY);
         for item in items {
-            for (stage, (from, to)) in item.stages().into_iter().enumerate() {
-                busy[stage] += to - from;
-                start = start.min(from);
-                end = end.max(to);
-                changes.push((to, -1, stage));
+            for (from, to) in item.stages() {
+                (start, end) = (start.min(from), end.max(to));
             }
+            sweep.add(item, (f64::NEG_INFINITY, f64::INFINITY));
         }
-        for item in items {
-            for (stage, (from, _)) in item.stages().into_iter().enumerate() {
-                changes.push((from, 1, stage));
-            }
-        }
-        // What is not negative sorts as its bits do.
-        sort_by_number(&mut changes, |(at, ..)| (at - start).to_bits());
-        let (mut active, mut last) = ([0i64; 3], start);
-        let (mut at_work, mut shared, mut both_copies) = (0.0, 0.0, 0.0);
-        for &(at, change, stage) in &changes {
-            let stages = sum(&active, |&count| u64::from(count > 0));
-            if stages > 0 {
-                at_work += at - last;
-            }
-            if stages > 1 {
-                shared += at - last;
-            }
-            if active[0] > 0 && active[2] > 0 {
-                both_copies += at - last;
-            }
-            active[stage] += change;
-            last = at;
-        }
-        let [upload, compute, download] = busy;
-        let (span, busiest) = (end - start, upload.max(compute).max(download));
-        let milliseconds = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
-        let (upload, compute, download) = (
-            milliseconds(upload),
-            milliseconds(compute),
-            milliseconds(download),
-        );
-        Some(Self {
-            items: items.len() as u64,
+        sweep.finish(end - start);
+        Some(Self::of_sums(
+            &sweep.sums(),
+            items.len() as u64,
+            Measured::All,
+        ))
+    }
+
+    /// The report of what was summed up.
+    pub(super) fn of_sums(sums: &Sums, items: u64, measured: Measured) -> Self {
+        let milliseconds =
+            |ms: f64| Duration::try_from_secs_f64(ms.max(0.0) / 1000.0).unwrap_or(Duration::MAX);
+        let [upload, compute, download] = sums.stages.map(milliseconds);
+        let busiest = sums.stages.into_iter().fold(0.0, f64::max);
+        Self {
+            items,
+            measured,
             upload,
             compute,
             download,
-            span: milliseconds(span),
-            serial_sum: upload + compute + download,
-            shared: milliseconds(shared),
-            busy: milliseconds(at_work),
-            both_copies: milliseconds(both_copies),
+            span: milliseconds(sums.span),
+            serial_sum: upload.saturating_add(compute).saturating_add(download),
+            shared: milliseconds(sums.shared),
+            busy: milliseconds(sums.busy),
+            both_copies: milliseconds(sums.both_copies),
             copy_engines: 0,
-            efficiency: if span > 0.0 { busiest / span } else { 0.0 },
-            overlapped: shared > 0.0,
-        })
+            efficiency: if sums.span > 0.0 {
+                busiest / sums.span
+            } else {
+                0.0
+            },
+            overlapped: sums.shared > 0.0,
+        }
+    }
+
+    /// How much of the span each engine was at work. A stage that waits for another one's engine or
+    /// memory counts as at work.
+    #[must_use]
+    pub fn utilisation(&self) -> Utilisation {
+        let span = self.span.as_secs_f64();
+        let share = |time: Duration| match span > 0.0 {
+            true => time.as_secs_f64() / span,
+            false => 0.0,
+        };
+        Utilisation {
+            upload: share(self.upload),
+            compute: share(self.compute),
+            download: share(self.download),
+        }
     }
 
     /// How many times longer the stages would have taken one after the other.
@@ -144,7 +187,7 @@ mod tests {
     use super::*;
 
     fn item(upload: (u8, u8), compute: (u8, u8), download: (u8, u8)) -> StageTimes {
-        let ms = |(start, len): (u8, u8)| (f32::from(start), f32::from(start) + f32::from(len));
+        let ms = |(start, len): (u8, u8)| (f64::from(start), f64::from(start) + f64::from(len));
         StageTimes {
             upload: ms(upload),
             compute: ms(compute),
@@ -171,6 +214,11 @@ mod tests {
         assert_eq!(report.shared, Duration::from_millis(80));
         assert!((report.efficiency - 0.8).abs() < 1e-9);
         assert!((report.speedup() - 2.4).abs() < 1e-9);
+        let utilisation = report.utilisation();
+        assert_eq!(
+            utilisation.to_string(),
+            "upload 80.0 %, compute 80.0 %, download 80.0 %"
+        );
         assert_eq!(OverlapReport::of(&[]), None);
     }
 
