@@ -25,7 +25,7 @@ pub(super) struct Engine<I: DeviceCopy, O: DeviceCopy> {
     pub(super) slots: Vec<Slot<I, O>>,
     pub(super) inputs: DeviceRing<I>,
     pub(super) outputs: DeviceRing<O>,
-    clock: Option<Clock>,
+    pub(super) clock: Option<Clock>,
     pub(super) streams: StageStreams,
     /// Number of the next item.
     pub(super) next: u64,
