@@ -173,6 +173,7 @@ fn every_operation_names_its_caller() {
     row!(b, cuMemsetD8Async on s, ops::set_bytes(&mut buffer, 1, s));
     row!(b, cuMemcpyDtoDAsync_v2 on s, ops::copy(&second, &mut buffer, s));
     row!(b, cuMemcpyHtoDAsync_v2 on s, ops::copy_to_device(&pinned, &mut buffer, s));
+    buffer.clear_taint();
     row!(b, cuMemcpyDtoHAsync_v2 on s, ops::copy_to_host(&buffer, &mut pinned, s));
     row!(b, cuEventRecord on s, ops::copy_to_host(&buffer, &mut pinned, s));
     ops::copy_to_host(&buffer, &mut pinned, s).unwrap();
@@ -182,6 +183,7 @@ fn every_operation_names_its_caller() {
     row!(b, cuStreamIsCapturing on s, ops::write(&mut buffer, &[0; 8], s));
     row!(b, cuMemcpyHtoDAsync_v2 on s, ops::write(&mut buffer, &[0; 8], s));
     row!(b, cuEventSynchronize on s, ops::write(&mut buffer, &[0; 8], s));
+    buffer.clear_taint();
     row!(b, cuMemcpyDtoHAsync_v2 on s, ops::read(&buffer, &mut [0; 8], s));
     row!(b, cuEventSynchronize on s, ops::read(&buffer, &mut [0; 8], s));
     second.used_on(t).unwrap();

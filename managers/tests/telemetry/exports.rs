@@ -209,6 +209,9 @@ fn a_picture_shows_each_stage_of_each_item() {
     ] {
         assert!(svg.contains(words), "{words}");
     }
+    // Times of 300 items count from two events.
+    let (timeline, _) = self::timeline(300);
+    assert!(timeline.svg().contains("items 0 to 299, from 0.000 ms on"));
     // Nothing, and one item, are pictures too.
     for items in [0, 1] {
         let config = PipelineConfig::new(LEN, LEN).measured();

@@ -32,8 +32,6 @@ pub(in crate::pipeline) struct Marks {
 /// Where an item is among those of its run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// Runs that the pipeline had begun.
-    run: u64,
     /// Its window.
     window: u64,
     /// How many items were submitted before it.
@@ -60,11 +58,10 @@ impl Marks {
 /// The times of one run's items.
 pub(in crate::pipeline) struct Clock {
     plan: Plan,
-    /// Runs that have begun.
-    run: u64,
-    /// Items that were submitted in this one.
+    /// Items that were submitted.
     submitted: u64,
-    /// Where times of two windows count from, in turn.
+    /// Where times of two windows count from, in turn. No item of a third is in flight: a window has more
+    /// items than there are slots.
     zeros: [Zero; 2],
     /// The window that items were taken from last, and the time of its zero in the run.
     taken: Option<(u64, f64)>,
@@ -81,8 +78,6 @@ pub(in crate::pipeline) struct Clock {
 struct Zero {
     event: LeasedEvent,
     window: Option<u64>,
-    /// Items that count from it and were not taken.
-    waiting: usize,
 }
 
 impl Clock {
@@ -102,7 +97,6 @@ impl Clock {
         };
         Ok(Some(Self {
             plan,
-            run: 0,
             submitted: 0,
             zeros: [Zero::new(context)?, Zero::new(context)?],
             taken: None,
@@ -117,10 +111,9 @@ impl Clock {
 
     /// Begins another run.
     pub(in crate::pipeline) fn restart(&mut self) {
-        self.run += 1;
         self.submitted = 0;
         for zero in &mut self.zeros {
-            (zero.window, zero.waiting) = (None, 0);
+            zero.window = None;
         }
         (self.taken, self.last) = (None, None);
         self.account.clear();
@@ -136,40 +129,25 @@ impl Clock {
         marks: Option<&mut Marks>,
         upload: &Stream,
     ) -> Result<()> {
-        let (item, run) = (self.submitted, self.run);
+        let item = self.submitted;
         self.submitted += 1;
         let Some(marks) = marks else {
             return Ok(());
         };
         // Of an item that failed.
-        self.let_go(marks.item.take());
+        marks.item = None;
         let (window, is_measured) = self.plan.window(item);
         if !is_measured {
             return Ok(());
         }
         let zero = &mut self.zeros[(window % 2) as usize];
         if zero.window != Some(window) {
-            if zero.waiting > 0 {
-                // Many items have failed, and one before them was not taken: it counts from there.
-                return Ok(());
-            }
             zero.window = None;
             submit::record(&zero.event, upload)?;
             zero.window = Some(window);
         }
-        zero.waiting += 1;
-        marks.item = Some(Place { run, window, item });
+        marks.item = Some(Place { window, item });
         Ok(())
-    }
-
-    /// Forgets that an item counts from its window's zero.
-    fn let_go(&mut self, place: Option<Place>) {
-        if let Some(place) = place
-            && place.run == self.run
-        {
-            let zero = &mut self.zeros[(place.window % 2) as usize];
-            zero.waiting = zero.waiting.saturating_sub(1);
-        }
     }
 
     /// Notes the times of an item that has been downloaded, if they were taken.
@@ -186,7 +164,6 @@ impl Clock {
         let Some(place) = marks.item.take() else {
             return Ok(());
         };
-        self.let_go(Some(place));
         let Marks {
             upload,
             compute,
@@ -217,20 +194,18 @@ impl Clock {
         let times = &sample.times;
         let (start, end) = (times.upload.0, times.download.1);
         self.steps.latency.record(milliseconds(end - start));
-        let neighbour = match self.last {
-            Some((last, before)) if last + 1 == item => {
-                self.steps.interval.record(milliseconds(end - before));
-                Neighbour::Next
-            }
-            _ => Neighbour::Apart,
+        let before = self.last.replace((item, end));
+        let before = before.filter(|(before, _)| before + 1 == item);
+        if let Some((_, before)) = before {
+            self.steps.interval.record(milliseconds(end - before));
+        }
+        let neighbour = match before {
+            _ if self.plan.is_first(item) => Neighbour::First,
+            Some(_) => Neighbour::Next,
+            None => Neighbour::Apart,
         };
-        let neighbour = match self.plan.is_first(item) {
-            true => Neighbour::First,
-            false => neighbour,
-        };
-        self.last = Some((item, end));
         self.account.add(times, neighbour);
-        self.timeline.push(sample, neighbour == Neighbour::Next);
+        self.timeline.push(sample, before.is_some());
     }
 
     /// When the window of an item that is taken began, in milliseconds of the run.
@@ -303,7 +278,6 @@ impl Zero {
         Ok(Self {
             event: timing(context)?,
             window: None,
-            waiting: 0,
         })
     }
 }

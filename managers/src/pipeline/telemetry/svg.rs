@@ -45,9 +45,13 @@ impl Timeline {
             y: 24.0,
         };
         let (items, count) = (self.samples().count(), runs.len());
+        let what = match count {
+            1 => "run",
+            _ => "runs",
+        };
         pen.text(
             10.0,
-            &format!("pipeline: {items} items measured in {count} runs of neighbours"),
+            &format!("pipeline: {items} items in {count} {what} of neighbours"),
         );
         if left_out > 0 {
             pen.y += 16.0;
@@ -125,7 +129,7 @@ impl Pen {
         self.text(
             10.0,
             &format!(
-                "items {} to {}, from {:.3} ms of the run on",
+                "items {} to {}, from {:.3} ms on",
                 first.index, last.index, start
             ),
         );

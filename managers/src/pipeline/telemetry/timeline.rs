@@ -12,7 +12,7 @@ pub struct Sample {
     pub index: u64,
     /// The place of the slot that it was in.
     pub slot: usize,
-    /// When its stages began and ended, from the start of the run.
+    /// When its stages began and ended, from about when the first item began that was measured.
     pub times: StageTimes,
 }
 
