@@ -2,6 +2,7 @@
 
 use cupola_managers::context::{ContextKind, Waiting, context_switches};
 use cupola_managers::device::Features;
+use cupola_managers::stream::{StreamPool, StreamPoolConfig};
 use cupola_managers::{Error, GreenConfig, ops};
 
 use crate::common::{Bench, assert_nothing_left, on_gpu};
@@ -80,6 +81,40 @@ fn there_is_one_primary_context_and_any_number_of_others() {
     own.streams().create(Default::default()).unwrap();
     drop(own);
     assert_eq!(bench.execution.live().contexts, 1);
+    bench.finish();
+}
+
+// Without it a partition could give a multiprocessor to two parts, or streams of a part's pool run
+// elsewhere.
+#[test]
+fn a_partition_of_a_device_is_disjoint() {
+    let bench = Bench::open();
+    let contexts = bench.device.contexts();
+    let partition = match contexts.green_partition(2, GreenConfig::at_least(1)) {
+        // A driver before CUDA 12.4 has no green contexts.
+        Err(Error::Unsupported { .. }) => return bench.finish(),
+        partition => partition.unwrap(),
+    };
+    let all = bench.device.info().unwrap().multiprocessors;
+    let parts = || partition.groups.iter().chain(&partition.rest);
+    let given: Vec<_> = parts()
+        .map(|part| part.multiprocessors().unwrap())
+        .collect();
+    assert!(
+        given.iter().all(|&count| count > 0) && given.iter().sum::<u32>() <= all,
+        "{given:?} of {all}"
+    );
+    for (number, part) in parts().enumerate() {
+        let pool = StreamPool::new(part, StreamPoolConfig::new(2)).unwrap();
+        for _ in 0..4 {
+            let stream = pool.lease().unwrap();
+            let mut buffer = bench.pool.allocate::<u32>(1000, &stream).unwrap();
+            ops::fill(&mut buffer, number as u32, &stream).unwrap();
+            assert_eq!(buffer.to_vec(&stream).unwrap(), [number as u32; 1000]);
+        }
+        assert!(pool.live() <= 2);
+    }
+    drop(partition);
     bench.finish();
 }
 

@@ -36,6 +36,16 @@ impl GreenConfig {
     }
 }
 
+/// The contexts of [`ContextManager::green_partition`]. No two of them share a multiprocessor, and
+/// together they have all of the device's that can be given out.
+#[derive(Debug)]
+pub struct GreenPartition {
+    /// The groups, in the driver's order.
+    pub groups: Vec<Context>,
+    /// The multiprocessors that are in no group; `None` when there are none.
+    pub rest: Option<Context>,
+}
+
 impl ContextManager {
     /// A context whose kernels run on some of the device's multiprocessors only:
     /// `green_split(1, config)`.
@@ -81,6 +91,32 @@ impl ContextManager {
     #[doc(alias = "cuGreenCtxStreamCreate")]
     #[track_caller]
     pub fn green_split(&self, count: u32, config: GreenConfig) -> Result<Vec<Context>> {
+        let mut split = self.split(count, config, Rest::Unused)?;
+        self.greens_of(&split.parent, &mut split.groups)
+    }
+
+    /// All multiprocessors of the device: `count` contexts as [`green_split`](Self::green_split) makes
+    /// them, and one with those that are left. A [`StreamPool`](crate::stream::StreamPool) of each gives
+    /// its streams to many callers.
+    ///
+    /// # Errors
+    /// As [`green_split`](Self::green_split).
+    #[doc(alias = "cuDevSmResourceSplitByCount")]
+    #[track_caller]
+    pub fn green_partition(&self, count: u32, config: GreenConfig) -> Result<GreenPartition> {
+        let mut split = self.split(count, config, Rest::Used)?;
+        let has_rest = multiprocessors_of(&split.rest) > 0;
+        if has_rest {
+            split.groups.push(split.rest);
+        }
+        let mut groups = self.greens_of(&split.parent, &mut split.groups)?;
+        let rest = has_rest.then(|| groups.pop()).flatten();
+        Ok(GreenPartition { groups, rest })
+    }
+
+    /// Groups of the device's multiprocessors, of which no context is made yet.
+    #[track_caller]
+    fn split(&self, count: u32, config: GreenConfig, wanted: Rest) -> Result<Split> {
         self.not_forked()?;
         if count == 0 {
             return Err(Error::invalid("count", "0 contexts are none"));
@@ -105,8 +141,9 @@ impl ContextManager {
             return Err(none(count, config, all));
         }
         let primary = self.primary()?;
-        let parent = primary.core();
+        let parent = Arc::clone(primary.core());
         let mut groups = vec![CUdevResource::default(); count as usize];
+        let mut rest = CUdevResource::default();
         let mut made = count;
         let flags = match config.fine {
             true => {
@@ -115,18 +152,36 @@ impl ContextManager {
             false => 0,
         };
         let (first, least) = (groups.as_mut_ptr(), config.multiprocessors);
-        let (rest, input) = (ptr::null_mut(), &raw const whole);
+        let input = &raw const whole;
+        let left = match wanted {
+            Rest::Used => &raw mut rest,
+            Rest::Unused => ptr::null_mut(),
+        };
         // SAFETY: there are `made` places in `groups`; all outlive the call.
         let split = unsafe {
             let driver = parent.driver();
-            driver.cuDevSmResourceSplitByCount(first, &raw mut made, input, rest, flags, least)
+            driver.cuDevSmResourceSplitByCount(first, &raw mut made, input, left, flags, least)
         };
         parent.check(split)?;
         if made < count {
             return Err(none(count, config, all));
         }
+        Ok(Split {
+            parent,
+            groups,
+            rest,
+        })
+    }
+
+    /// A green context of each group, or none.
+    #[track_caller]
+    fn greens_of(
+        &self,
+        parent: &Arc<ContextCore>,
+        groups: &mut [CUdevResource],
+    ) -> Result<Vec<Context>> {
         let mut greens = Vec::with_capacity(groups.len());
-        for group in &mut groups {
+        for group in groups {
             match self.green_of(parent, group) {
                 Ok(green) => greens.push(green),
                 Err(error) => {
@@ -178,6 +233,21 @@ impl ContextManager {
             unsafe { self.core(raw, ownership, parent, site) }
         })
     }
+}
+
+/// Whether the multiprocessors are asked for that are in no group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Used,
+    Unused,
+}
+
+/// Groups of multiprocessors, and those in none.
+struct Split {
+    /// The primary context's, which is retained for green contexts.
+    parent: Arc<ContextCore>,
+    groups: Vec<CUdevResource>,
+    rest: CUdevResource,
 }
 
 impl ContextCore {

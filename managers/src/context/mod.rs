@@ -23,7 +23,7 @@ use cupola_core::tag;
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 pub use self::config::ContextsConfig;
-pub use green::GreenConfig;
+pub use green::{GreenConfig, GreenPartition};
 pub use lease::{Context, MemoryInfo};
 pub use primary_flags::PrimaryState;
 pub(crate) use shutdown::{ClosedContext, End};

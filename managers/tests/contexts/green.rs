@@ -49,6 +49,64 @@ fn green_contexts_say_what_they_were_given() {
     assert_eq!(machine.leaks(), None);
 }
 
+// Without it a partition could leave multiprocessors to no kernel, or give one to two parts; or the
+// streams of a part's pool run on all of the device.
+#[test]
+fn a_partition_has_every_multiprocessor_once() {
+    for (count, least, groups, rest) in [
+        (3, 8, [8; 3].to_vec(), Some(8)),
+        (2, 8, [8; 2].to_vec(), Some(16)),
+        (2, 12, [16; 2].to_vec(), None),
+        (1, 32, [32; 1].to_vec(), None),
+    ] {
+        let machine = machine();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let watch = execution.watch();
+        let device = device(&execution);
+        let partition = (device.contexts())
+            .green_partition(count, GreenConfig::at_least(least))
+            .unwrap();
+        let given = |context: &Context| context.multiprocessors().unwrap();
+        assert_eq!(
+            partition.groups.iter().map(given).collect::<Vec<_>>(),
+            groups
+        );
+        assert_eq!(partition.rest.as_ref().map(given), rest);
+        let parts: Vec<&Context> = partition.groups.iter().chain(&partition.rest).collect();
+        let all = device.primary().unwrap().multiprocessors().unwrap();
+        assert_eq!(parts.iter().map(|part| given(part)).sum::<u32>(), all);
+        let memory = parts[0].memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+        let mut seen = Vec::new();
+        for part in &parts {
+            let pool = StreamPool::new(part, StreamPoolConfig::new(2)).unwrap();
+            for _ in 0..4 {
+                let stream = pool.lease().unwrap();
+                let zeros = memory.zeros::<u32>(64, &stream).unwrap();
+                assert_eq!(zeros.to_vec(&stream).unwrap(), [0; 64]);
+                let mut green = ptr::null_mut();
+                // SAFETY: the place outlives the call; a live stream.
+                let asked = unsafe {
+                    let driver = part.driver();
+                    driver.cuStreamGetGreenCtx(stream.as_raw(), &raw mut green)
+                };
+                asked.unwrap();
+                assert_eq!(green.addr(), part.as_raw().addr());
+            }
+            assert!(pool.live() <= 2);
+            // The pool keeps its part, whose handle may go.
+            device.contexts().release(part.handle()).unwrap();
+            seen.push((pool.lease().unwrap(), pool));
+        }
+        drop((partition, memory, device, execution));
+        for (stream, pool) in seen {
+            ops::synchronize(&stream).unwrap();
+            drop(pool);
+        }
+        assert!(watch.live().is_empty());
+        assert_eq!(machine.leaks(), None);
+    }
+}
+
 // Without it a request that cannot be met could be met by halves, or its error not say why.
 #[test]
 fn what_cannot_be_parted_is_refused() {
@@ -83,6 +141,10 @@ fn old_drivers_say_what_they_lack() {
         .build();
     let execution = ExecutionManager::new(machine.driver()).unwrap();
     let device = device(&execution);
+    let partition = device
+        .contexts()
+        .green_partition(1, GreenConfig::at_least(1));
+    assert!(matches!(partition, Err(Error::Unsupported { .. })));
     let refused = device.contexts().green(GreenConfig::at_least(1));
     let Err(Error::Unsupported { needs, have, .. }) = refused.map(drop) else {
         panic!("a driver of CUDA 12.3 has no green contexts");

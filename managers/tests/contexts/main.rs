@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cupola_managers::context::{ContextKind, GreenConfig};
+use cupola_managers::stream::{StreamPool, StreamPoolConfig};
 use cupola_managers::{Context, Device, Error, ExecutionManager, PoisonPolicy, PoolConfig, ops};
 use cupola_sim::fault::FaultTable;
 use cupola_sim::{DeviceConfig, Machine};
