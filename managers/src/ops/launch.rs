@@ -3,8 +3,9 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use cupola_sys::driver::{CUresult, id};
+use cupola_sys::driver::{CUlaunchConfig, CUresult, id};
 
+use super::LaunchAttributes;
 use super::args::{KernelArgs, LaunchArgs, compare};
 use crate::error::{Error, Result};
 use crate::module::Function;
@@ -154,6 +155,61 @@ unsafe fn launch_with(
     }
 }
 
+/// Launches a kernel with attributes (`cuLaunchKernelEx`): as [`launch`], and in clusters, with all
+/// blocks at the same time or with a priority of its own.
+///
+/// # Errors
+/// As [`launch`]. [`Error::Invalid`] naming `cluster` for a grid that is not made of such clusters;
+/// [`Error::Unsupported`] by a driver before CUDA 11.6; what the driver returned where the device has no
+/// clusters, or not all blocks can run at the same time.
+///
+/// # Safety
+/// The conditions of [`launch`].
+#[doc(alias = "cuLaunchKernelEx")]
+#[doc(alias = "cuLaunchCooperativeKernel")]
+#[track_caller]
+pub unsafe fn launch_with(
+    function: &Function,
+    config: LaunchConfig,
+    attributes: LaunchAttributes,
+    arguments: impl KernelArgs,
+    stream: &Stream,
+) -> Result<()> {
+    let mut arguments = arguments.collect(stream)?;
+    let mut pointers = arguments.pointers();
+    check_launch(function, config, arguments.sizes(), stream)?;
+    attributes.check(config)?;
+    note_use(function, stream);
+    let mut list = attributes.list();
+    let list = list.as_mut_slice();
+    let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
+    let mut launch = CUlaunchConfig {
+        gridDimX: gx,
+        gridDimY: gy,
+        gridDimZ: gz,
+        blockDimX: bx,
+        blockDimY: by,
+        blockDimZ: bz,
+        sharedMemBytes: config.shared_bytes,
+        hStream: ptr::null_mut(),
+        attrs: list.as_mut_ptr(),
+        // At most as many as there are kinds.
+        numAttrs: list.len() as u32,
+    };
+    let (call, number) = (id::cuLaunchKernelEx, function.number());
+    let launched = stream.submit_launch(call, number, |driver, raw| {
+        launch.hStream = raw;
+        // SAFETY: function and stream are alive and of this context, which is current; the driver copies
+        // arguments and attributes before it returns; the types of the arguments, and the memory that
+        // the kernel touches, are conditions of this function.
+        unsafe {
+            let (launch, pointers) = (&raw const launch, pointers.as_mut_ptr());
+            driver.cuLaunchKernelEx(launch, function.raw(), pointers, ptr::null_mut())
+        }
+    });
+    explain_shared(launched, function, config)
+}
+
 /// Launches a kernel with arguments by address: `pointers[i]` leads to `sizes[i]` bytes.
 /// For argument structs of other crates.
 ///
@@ -178,10 +234,7 @@ pub unsafe fn launch_raw(
         return Err(Error::invalid("arguments", problem));
     }
     check_launch(function, config, sizes, stream)?;
-    match stream.captured() {
-        Some(graph) => graph.keep_one(function.raw().addr(), function),
-        None => function.module().uses().note(stream),
-    }
+    note_use(function, stream);
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
     // SAFETY: function and stream are alive and of this context, which is current; the driver
     // copies the arguments before it returns; their types and pointers, and the memory that the
@@ -205,6 +258,21 @@ pub unsafe fn launch_raw(
             )
         },
     );
+    explain_shared(launched, function, config)
+}
+
+/// Keeps the kernel for as long as the launch may run.
+#[inline]
+fn note_use(function: &Function, stream: &Stream) {
+    match stream.captured() {
+        Some(graph) => graph.keep_one(function.raw().addr(), function),
+        None => function.module().uses().note(stream),
+    }
+}
+
+/// A launch that may have failed because of its shared memory says so.
+#[inline]
+fn explain_shared(launched: Result<()>, function: &Function, config: LaunchConfig) -> Result<()> {
     match launched {
         Err(error) if config.shared_bytes > 0 && is_of_a_value(&error) => Err(function
             .too_much_shared(config.shared_bytes)
