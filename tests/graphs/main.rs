@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod changes;
 mod groups;
 mod lifetimes;
 mod nodes;

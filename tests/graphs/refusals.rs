@@ -103,40 +103,78 @@ fn a_capture_that_other_code_ends_is_an_error() {
 }
 
 // Without it a driver before a function of graphs could be asked for what it has not, or its user not
-// be told which one it needs.
+// be told which one it needs; or be refused what an older function does.
 #[cfg(feature = "sim")]
 #[test]
 fn a_driver_that_is_too_old_says_what_it_lacks() {
-    use cupola_managers::graph::GraphBuilder;
-    use cupola_managers::ops::LaunchConfig;
+    use cupola_managers::graph::{ConditionStart, GraphBuilder, Update};
+    use cupola_managers::ops::{LaunchAttributes, LaunchConfig, launch_with};
     use cupola_sys::Version;
+    use cupola_sys::driver::flags::GraphInstantiateFlags;
 
-    let machine = cupola_sim::Machine::builder();
-    let machine = machine.driver_version(Version::new(11, 3)).build();
-    let bench = Bench::over(machine.driver());
-    let mut out = bench.pool.zeros::<u32>(10, &bench.stream).unwrap();
-    let config = CaptureConfig::default();
-    let (graph, ()) = Graph::capture(&bench.context, config, |capture| {
-        ops::fill(&mut out, 1, capture.stream())
-    })
-    .unwrap();
-    let lacks = |error: Error, name: &str, since: Version| match error {
-        Error::Unsupported { symbol, needs, .. } => assert_eq!((symbol, needs), (name, since)),
+    let at = |major, minor| {
+        let machine = cupola_sim::Machine::builder();
+        let machine = machine.driver_version(Version::new(major, minor)).build();
+        Bench::over(machine.driver())
+    };
+    let lacks = |error: Error, name: &str, major, minor| match error {
+        Error::Unsupported { symbol, needs, .. } => {
+            assert_eq!((symbol, needs), (name, Version::new(major, minor)));
+        }
         other => panic!("{other:?}"),
     };
-    let error = graph.instantiate().unwrap_err();
-    lacks(error, "cuGraphInstantiateWithFlags", Version::new(11, 4));
-    let mut builder = GraphBuilder::new(&bench.context).unwrap();
+    let bench = at(11, 3);
     let kernel = bench.kernel("cupola_saxpy");
-    let (n, x) = (10_u64, bench.pool.zeros::<f32>(10, &bench.stream).unwrap());
-    let arguments = (n, 1.0_f32, &x, &x);
-    // SAFETY: the node is refused.
-    let error = unsafe { builder.kernel(&[], &kernel, LaunchConfig::linear(1, 1), arguments) };
-    lacks(
-        error.unwrap_err(),
-        "cuGraphAddKernelNode_v2",
-        Version::new(12, 0),
+    let x = bench.pool.upload(&[1.0_f32; 10], &bench.stream).unwrap();
+    let mut y = bench.pool.zeros::<f32>(10, &bench.stream).unwrap();
+    let config = LaunchConfig::linear(1, 32);
+    let build = |y: &mut cupola_managers::Buffer<f32>, factor: f32| {
+        let mut builder = GraphBuilder::new(&bench.context).unwrap();
+        let filled = builder.fill(&[], &mut *y, 5.0).unwrap();
+        // SAFETY: the kernel reads ten elements of `x` and changes those of `y`.
+        let node = unsafe { builder.kernel(&[filled], &kernel, config, (10_u64, factor, &x, y)) };
+        (builder.finish(), node.unwrap())
+    };
+    // All of this by functions of before CUDA 11.4.
+    let (graph, node) = build(&mut y, 1.0);
+    let mut executable = graph.instantiate().unwrap();
+    executable.launch(&bench.stream).unwrap();
+    assert_eq!(y.to_vec(&bench.stream).unwrap(), [6.0; 10]);
+    assert_eq!(
+        executable.update(&build(&mut y, 2.0).0).unwrap(),
+        Update::Done
     );
-    drop((graph, builder, kernel, out, x));
+    executable.launch(&bench.stream).unwrap();
+    assert_eq!(y.to_vec(&bench.stream).unwrap(), [7.0; 10]);
+    let arguments = (10_u64, 3.0_f32, &x, &mut y);
+    // SAFETY: as above.
+    unsafe { executable.set_kernel(node, &kernel, config, arguments) }.unwrap();
+    executable.launch(&bench.stream).unwrap();
+    assert_eq!(y.to_vec(&bench.stream).unwrap(), [8.0; 10]);
+
+    let flags = GraphInstantiateFlags::AUTO_FREE_ON_LAUNCH;
+    let error = graph.instantiate_with(flags).unwrap_err();
+    lacks(error, "cuGraphInstantiateWithFlags", 11, 4);
+    let error = executable.set_enabled(node, false).unwrap_err();
+    lacks(error, "cuGraphNodeSetEnabled", 11, 6);
+    let attributes = LaunchAttributes::new().priority(0);
+    let arguments = (10_u64, 3.0_f32, &x, &mut y);
+    // SAFETY: as above.
+    let launched = unsafe { launch_with(&kernel, config, attributes, arguments, &bench.stream) };
+    lacks(launched.unwrap_err(), "cuLaunchKernelEx", 11, 6);
+    drop((graph, executable, kernel, x, y));
+    bench.finish_later();
+
+    let bench = at(12, 2);
+    let mut builder = GraphBuilder::new(&bench.context).unwrap();
+    let error = builder.condition(ConditionStart::Kept).unwrap_err();
+    lacks(error, "cuGraphConditionalHandleCreate", 12, 3);
+    let kernel = bench.kernel("cupola_saxpy");
+    let x = bench.pool.zeros::<f32>(10, &bench.stream).unwrap();
+    // SAFETY: no launch is made.
+    let node = unsafe { builder.kernel(&[], &kernel, config, (10_u64, 1.0_f32, &x, &x)) };
+    let error = builder.device_updatable(node.unwrap()).unwrap_err();
+    lacks(error, "device-updatable kernel nodes", 12, 4);
+    drop((builder, kernel, x));
     bench.finish_later();
 }

@@ -1,7 +1,7 @@
 //! Graphs: captured and made node by node, launched, updated, cloned, gone.
 
 use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder, GraphGroup, Update};
-use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::ops::{self, LaunchAttributes, LaunchConfig};
 use cupola_managers::pipeline::{GraphReport, Graphs, Pipeline, PipelineConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::{Error, GraphExec, Stream};
@@ -164,4 +164,55 @@ pub(crate) fn steps(stage: &Stage) -> Outcome {
     } = *pipeline.graph_report();
     assert_eq!(launched + direct, 7);
     Ok(())
+}
+
+pub(crate) fn changed(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let stream = context.streams().create(Default::default())?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let nothing = context.modules().load_ptx(PTX)?.function("nothing")?;
+    let [first, second] = [(); 2].map(|()| context.events().create(Default::default()));
+    let (first, second) = (first?, second?);
+    let mut from = pool.zeros::<u32>(64, &stream)?;
+    let mut out = pool.zeros::<u32>(64, &stream)?;
+    let config = LaunchConfig::linear(1, 1);
+    let attributes = LaunchAttributes::new().cooperative().priority(0);
+    let mut builder = GraphBuilder::new(&context)?;
+    let filled = builder.fill(&[], &mut from, 1_u32)?;
+    // SAFETY: here and below: the kernel takes no arguments and touches no memory.
+    let kernel = unsafe { builder.kernel_with(&[filled], &nothing, config, attributes, ()) }?;
+    let copied = builder.copy(&[kernel], &from, &mut out)?;
+    let called = builder.host(&[copied], || ())?;
+    let recorded = builder.record(&[called], &first)?;
+    let (executable, stream) = (builder.finish().instantiate()?, &stream);
+    let mut executable = Settled { executable, stream };
+    let mut more = pool.zeros::<u32>(64, stream)?;
+    let changes = &mut executable.executable;
+    changes.set_fill(filled, &mut more, 2)?;
+    // SAFETY: as above.
+    unsafe { changes.set_kernel(kernel, &nothing, config, ()) }?;
+    changes.set_copy(copied, &more, &mut out)?;
+    changes.set_host(called, || ())?;
+    changes.set_event(recorded, &second)?;
+    changes.set_enabled(kernel, false)?;
+    assert!(!changes.is_enabled(kernel)?);
+    drop(more);
+    executable.launch()?;
+    ops::synchronize_event(&second)?;
+    assert_eq!(out.to_vec(stream)?, [2; 64]);
+    let (graph, node) = Graph::capture(&context, CaptureConfig::default(), |capture| {
+        let stream = capture.stream().clone();
+        // SAFETY: as above.
+        unsafe { ops::launch_with(&nothing, config, attributes, (), &stream) }?;
+        capture.last_node(&stream)
+    })?;
+    assert!(node.is_some());
+    let captured = graph.instantiate()?;
+    Settled {
+        executable: captured,
+        stream,
+    }
+    .launch()?;
+    drop((graph, executable));
+    Ok(ops::synchronize(stream)?)
 }

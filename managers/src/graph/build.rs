@@ -3,38 +3,29 @@
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use cupola_sys::Version;
 use cupola_sys::driver::{
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
-    CUgraph, CUgraphNode, CUmemorytype, Driver, DriverError,
+    CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUgraphDeviceNode, CUgraphNode, Driver, DriverError,
 };
 
+use super::calls::{self, CopyRow, Place};
 use super::host::{HostFunction, call};
+use super::node::{Marked, NamedNodes};
 use super::order::{LaunchOrder, join_order};
 use super::raw::RawGraph;
 use super::staging::Staging;
-use super::{Graph, Input, Output, check_lens};
+use super::{Graph, Input, Node, NodeKind, Output, check_lens};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer};
 use crate::context::Context;
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::module::Function;
-use crate::ops::{KernelArgs, LaunchArgs, LaunchConfig, Pattern, check_launch};
+use crate::ops::{
+    KernelArg, KernelArgs, LaunchArgs, LaunchAttributes, LaunchConfig, Pattern, check_launch,
+};
 use crate::stream::{GraphResources, Stream, StreamConfig};
-
-/// A node of the graph of one [`GraphBuilder`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node {
-    raw: CUgraphNode,
-    builder: u64,
-}
-
-// SAFETY: a CUgraphNode is bound to no thread, and is looked at by its builder only.
-unsafe impl Send for Node {}
-// SAFETY: as above.
-unsafe impl Sync for Node {}
 
 /// A graph in the making: each node says after which others it comes. Memory and functions that nodes
 /// use are the graph's for as long as it may run, as those of a [capture](Graph::capture) are.
@@ -58,11 +49,10 @@ unsafe impl Sync for Node {}
 /// # Ok::<_, cupola_managers::Error>(())
 /// ```
 pub struct GraphBuilder {
-    raw: RawGraph,
-    serial: u64,
+    pub(super) raw: Arc<RawGraph>,
     /// Never has work: with its mark, buffers that are used on it are the graph's.
-    stream: Marked,
-    resources: Arc<GraphResources>,
+    stream: Arc<Marked>,
+    pub(super) resources: Arc<GraphResources>,
     staging: Staging,
     order: Option<Arc<LaunchOrder>>,
 }
@@ -76,7 +66,6 @@ impl GraphBuilder {
     #[doc(alias = "cuGraphCreate")]
     #[track_caller]
     pub fn new(context: &Context) -> Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let stream = context.streams().create(StreamConfig::default())?;
         let core = stream.core();
         let driver = core.enter()?;
@@ -84,49 +73,72 @@ impl GraphBuilder {
         // SAFETY: `raw` outlives the call.
         let made = unsafe { driver.cuGraphCreate(&raw mut raw, 0) };
         core.check(made)?;
-        let raw = RawGraph::new(raw, core);
+        let raw = Arc::new(RawGraph::new(raw, RawGraph::number(), core));
         let resources = Arc::new(GraphResources::default());
-        stream.mark_captured(Some(Arc::clone(&resources)));
-        let stream = Marked(stream);
         Ok(Self {
             raw,
-            serial: NEXT.fetch_add(1, Ordering::Relaxed),
-            stream,
+            stream: Arc::new(Marked::new(stream, &resources)),
             resources,
             staging: Staging::default(),
             order: None,
         })
     }
 
-    fn core(&self) -> &Arc<ContextCore> {
-        self.stream.0.core()
+    /// A builder of a graph that a node of this one has. What its nodes use is this graph's.
+    pub(super) fn body(&self, raw: RawGraph) -> Self {
+        Self {
+            raw: Arc::new(raw),
+            stream: Arc::clone(&self.stream),
+            resources: Arc::clone(&self.resources),
+            staging: Staging::default(),
+            order: None,
+        }
+    }
+
+    /// Refuses what the graph of a node cannot have.
+    fn refuse_in_body(&self, problem: &'static str) -> Result<()> {
+        match self.raw.is_body() {
+            true => Err(Error::invalid("body", problem)),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn core(&self) -> &Arc<ContextCore> {
+        self.stream().core()
+    }
+
+    /// The stream on which buffers that are used are the graph's.
+    fn stream(&self) -> &Stream {
+        self.stream.stream()
     }
 
     /// Adds a node by this call, which gets the graph and the nodes that it comes after.
     #[track_caller]
-    fn add(
+    pub(super) fn add(
         &mut self,
+        kind: NodeKind,
         after: &[Node],
-        add: impl FnOnce(
-            &Driver,
-            *mut CUgraphNode,
-            (CUgraph, *const CUgraphNode, usize),
-        ) -> Result<(), DriverError>,
+        add: impl FnOnce(&Driver, *mut CUgraphNode, Place) -> Result<(), DriverError>,
     ) -> Result<Node> {
         let mut nodes = Vec::with_capacity(after.len());
         for node in after {
-            if node.builder != self.serial {
-                return Err(Error::invalid("after", "a node is another builder's"));
-            }
-            nodes.push(node.raw);
+            node.check_graph(self.raw.serial(), "after")?;
+            nodes.push(node.raw());
         }
         let mut raw = ptr::null_mut();
         let core = self.core();
         let driver = core.enter()?;
-        let to = (self.raw.get(), nodes.as_ptr(), nodes.len());
-        core.check(add(driver, &raw mut raw, to))?;
-        let builder = self.serial;
-        Ok(Node { raw, builder })
+        let added = {
+            let graph = self.raw.lock();
+            let to = Place {
+                graph: graph.get(),
+                after: nodes.as_ptr(),
+                count: nodes.len(),
+            };
+            add(driver, &raw mut raw, to)
+        };
+        core.check(added)?;
+        Ok(Node::new(raw, self.raw.serial(), kind))
     }
 
     /// A node that does nothing: many nodes come after many others through it
@@ -139,20 +151,20 @@ impl GraphBuilder {
     #[track_caller]
     pub fn empty(&mut self, after: &[Node]) -> Result<Node> {
         // SAFETY: the graph and its nodes are alive, and all pointers outlive the call.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
-            driver.cuGraphAddEmptyNode(node, graph, nodes, count)
+        self.add(NodeKind::Empty, after, |driver, node, to| unsafe {
+            driver.cuGraphAddEmptyNode(node, to.graph, to.after, to.count)
         })
     }
 
     /// A kernel (`cuGraphAddKernelNode`), as [`ops::launch`](crate::ops::launch) launches it.
     ///
     /// # Errors
-    /// As [`ops::launch`](crate::ops::launch) and [`empty`](Self::empty); [`Error::Unsupported`] by a
-    /// driver before CUDA 12.0.
+    /// As [`ops::launch`](crate::ops::launch) and [`empty`](Self::empty).
     ///
     /// # Safety
     /// The conditions of [`ops::launch`](crate::ops::launch), for each launch of the graph.
     #[doc(alias = "cuGraphAddKernelNode")]
+    #[inline]
     #[track_caller]
     pub unsafe fn kernel(
         &mut self,
@@ -161,32 +173,72 @@ impl GraphBuilder {
         config: LaunchConfig,
         arguments: impl KernelArgs,
     ) -> Result<Node> {
+        let none = LaunchAttributes::new();
+        // SAFETY: the conditions of this function are those of that one.
+        unsafe { self.kernel_with(after, function, config, none, arguments) }
+    }
+
+    /// A kernel with attributes (`cuGraphKernelNodeSetAttribute`), as
+    /// [`ops::launch_with`](crate::ops::launch_with) launches it. The graph's launches heed the priority
+    /// where it is instantiated with `USE_NODE_PRIORITY`.
+    ///
+    /// # Errors
+    /// As [`ops::launch_with`](crate::ops::launch_with) and [`empty`](Self::empty).
+    ///
+    /// # Safety
+    /// The conditions of [`ops::launch_with`](crate::ops::launch_with), for each launch of the graph.
+    #[doc(alias = "cuGraphAddKernelNode")]
+    #[doc(alias = "cuGraphKernelNodeSetAttribute")]
+    #[track_caller]
+    pub unsafe fn kernel_with(
+        &mut self,
+        after: &[Node],
+        function: &Function,
+        config: LaunchConfig,
+        attributes: LaunchAttributes,
+        arguments: impl KernelArgs,
+    ) -> Result<Node> {
         let list = arguments;
         let mut arguments = LaunchArgs::new();
-        list.collect(&mut arguments, &self.stream.0)?;
+        list.collect(&mut arguments, self.stream())?;
         let mut pointers = arguments.pointers();
-        check_launch(function, config, arguments.sizes(), &self.stream.0)?;
+        check_launch(function, config, arguments.sizes(), self.stream())?;
+        attributes.check(config)?;
         self.resources.keep_one(function.raw().addr(), function);
-        let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
-        let parameters = CUDA_KERNEL_NODE_PARAMS {
-            func: function.raw(),
-            gridDimX: gx,
-            gridDimY: gy,
-            gridDimZ: gz,
-            blockDimX: bx,
-            blockDimY: by,
-            blockDimZ: bz,
-            sharedMemBytes: config.shared_bytes,
-            kernelParams: pointers.as_mut_ptr(),
-            extra: ptr::null_mut(),
-            kern: ptr::null_mut(),
-            ctx: ptr::null_mut(),
-        };
-        // SAFETY: the graph, its nodes and the function are alive, and all pointers outlive the call,
-        // which copies the arguments; that they fit the kernel is a condition of this function.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
-            driver.cuGraphAddKernelNode_v2(node, graph, nodes, count, &raw const parameters)
+        let parameters = calls::kernel(function, config, &mut pointers);
+        // SAFETY: the graph, its nodes and the function are alive, and all pointers outlive the calls,
+        // which copy the arguments; that they fit the kernel is a condition of this function.
+        self.add(NodeKind::Kernel, after, |driver, node, to| unsafe {
+            calls::add_kernel(driver, node, to, &parameters)?;
+            calls::set_attributes(driver, *node, attributes)
         })
+    }
+
+    /// Lets other kernels change this one on the device (`cudaGraphKernelNodeSetParam` and its like): they
+    /// get the returned name as an argument.
+    ///
+    /// The graph has one executable and no clone, and that is updated to no other graph. It is
+    /// [uploaded](super::GraphExec::upload) before its first launch, and again after each change of the
+    /// node by the host.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `node` for a node of another graph, or one that launches no kernel;
+    /// [`Error::Unsupported`] by a driver before CUDA 12.4; [`Error::Poisoned`], [`Error::Forked`]; what
+    /// the driver returned.
+    #[doc(alias = "CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE")]
+    #[track_caller]
+    pub fn device_updatable(&mut self, node: Node) -> Result<DeviceNode> {
+        node.check_graph(self.raw.serial(), "node")?;
+        node.check_kind(&[NodeKind::Kernel])?;
+        let core = self.core();
+        let driver = core.enter()?;
+        calls::needs(driver, "device-updatable kernel nodes", Version::new(12, 4))?;
+        let made = {
+            let _graph = self.raw.lock();
+            // SAFETY: the node is alive, and no other thread makes calls with its graph.
+            unsafe { calls::make_updatable(driver, node.raw()) }
+        };
+        core.check(made).map(DeviceNode)
     }
 
     /// A copy within the device (`cuGraphAddMemcpyNode`). The lengths are equal, and not 0.
@@ -204,15 +256,13 @@ impl GraphBuilder {
     ) -> Result<Node> {
         let (from, to) = (from.into(), to.into());
         check_lens(from.len(), to.len())?;
-        from.join(&self.stream.0)?;
-        to.join(&self.stream.0)?;
-        let row = CUDA_MEMCPY3D {
-            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            srcDevice: from.as_raw(),
-            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            dstDevice: to.as_raw(),
-            ..row(from.len() * size_of::<T>())?
-        };
+        from.join(self.stream())?;
+        to.join(self.stream())?;
+        let row = CopyRow::of_bytes(from.len() * size_of::<T>())?;
+        let row = row
+            .source_device(from.as_raw())
+            .target_device(to.as_raw())
+            .done();
         self.add_copy(after, &row)
     }
 
@@ -230,16 +280,13 @@ impl GraphBuilder {
         to: impl Into<DeviceSliceMut<'d, T>>,
     ) -> Result<(Node, Input<T>)> {
         let to = to.into();
+        self.refuse_in_body(PINNED)?;
         check_lens(from.len(), to.len())?;
-        from.check_context(&self.stream.0)?;
-        to.join(&self.stream.0)?;
-        let row = CUDA_MEMCPY3D {
-            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
-            srcHost: from.as_ptr().cast_const().cast(),
-            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            dstDevice: to.as_raw(),
-            ..row(from.len() * size_of::<T>())?
-        };
+        from.check_context(self.stream())?;
+        to.join(self.stream())?;
+        let start = from.as_ptr().cast_const().cast();
+        let row = CopyRow::of_bytes(from.len() * size_of::<T>())?;
+        let row = row.source_host(start).target_device(to.as_raw()).done();
         let place = self.staging.add(from);
         Ok((self.add_copy(after, &row)?, Input::new(place)))
     }
@@ -258,16 +305,15 @@ impl GraphBuilder {
         to: PinnedBuffer<T>,
     ) -> Result<(Node, Output<T>)> {
         let from = from.into();
+        self.refuse_in_body(PINNED)?;
         check_lens(from.len(), to.len())?;
-        to.check_context(&self.stream.0)?;
-        from.join(&self.stream.0)?;
-        let row = CUDA_MEMCPY3D {
-            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            srcDevice: from.as_raw(),
-            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
-            dstHost: to.as_ptr().cast(),
-            ..row(from.len() * size_of::<T>())?
-        };
+        to.check_context(self.stream())?;
+        from.join(self.stream())?;
+        let row = CopyRow::of_bytes(from.len() * size_of::<T>())?;
+        let row = row
+            .source_device(from.as_raw())
+            .target_host(to.as_ptr().cast());
+        let row = row.done();
         let place = self.staging.add(to);
         Ok((self.add_copy(after, &row)?, Output::new(place)))
     }
@@ -277,8 +323,8 @@ impl GraphBuilder {
         let context = self.core().raw();
         // SAFETY: the graph, its nodes and the context are alive, and all pointers outlive the call;
         // the graph keeps the memory of both sides as long as it may run.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
-            driver.cuGraphAddMemcpyNode(node, graph, nodes, count, row, context)
+        self.add(NodeKind::Copy, after, |driver, node, to| unsafe {
+            driver.cuGraphAddMemcpyNode(node, to.graph, to.after, to.count, row, context)
         })
     }
 
@@ -297,24 +343,15 @@ impl GraphBuilder {
     ) -> Result<Node> {
         let to = to.into();
         let bytes = to.len() * size_of::<T>();
-        row(bytes)?;
         let pattern = Pattern::of_value(&value, to.as_raw())?;
-        to.join(&self.stream.0)?;
-        let (value, size) = pattern.number();
-        let parameters = CUDA_MEMSET_NODE_PARAMS {
-            dst: to.as_raw(),
-            pitch: 0,
-            value,
-            elementSize: size,
-            width: bytes / size as usize,
-            height: 1,
-        };
+        let parameters = calls::fill(to.as_raw(), bytes, pattern)?;
+        to.join(self.stream())?;
         let context = self.core().raw();
         // SAFETY: the graph, its nodes and the context are alive, and all pointers outlive the call;
         // the graph keeps the memory as long as it may run.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
+        self.add(NodeKind::Fill, after, |driver, node, to| unsafe {
             let parameters = &raw const parameters;
-            driver.cuGraphAddMemsetNode(node, graph, nodes, count, parameters, context)
+            driver.cuGraphAddMemsetNode(node, to.graph, to.after, to.count, parameters, context)
         })
     }
 
@@ -338,8 +375,9 @@ impl GraphBuilder {
         self.resources.keep(function);
         // SAFETY: the graph and its nodes are alive, and all pointers outlive the call; the graph keeps
         // the function as long as it may run.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
-            driver.cuGraphAddHostNode(node, graph, nodes, count, &raw const parameters)
+        self.add(NodeKind::Host, after, |driver, node, to| unsafe {
+            let parameters = &raw const parameters;
+            driver.cuGraphAddHostNode(node, to.graph, to.after, to.count, parameters)
         })
     }
 
@@ -356,13 +394,16 @@ impl GraphBuilder {
             return Err(Error::WrongContext { what: "the child" });
         }
         child.refuse_pinned()?;
+        if child.order.is_some() {
+            self.refuse_in_body("a graph of a group is no child in a conditional node")?;
+        }
         join_order(&mut self.order, child.order.as_ref())?;
-        let raw = child.raw.get();
         self.resources.absorb(&child.resources);
         // SAFETY: both graphs and the nodes are alive, and all pointers outlive the call; what the child
         // uses is this graph's from now on too.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
-            driver.cuGraphAddChildGraphNode(node, graph, nodes, count, raw)
+        self.add(NodeKind::Child, after, |driver, node, to| unsafe {
+            let child = child.raw.lock();
+            driver.cuGraphAddChildGraphNode(node, to.graph, to.after, to.count, child.get())
         })
     }
 
@@ -382,8 +423,8 @@ impl GraphBuilder {
         event.raw().note_recorded();
         self.resources.keep_one(raw.addr(), event);
         // SAFETY: the graph, its nodes and the event are alive, and all pointers outlive the call.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
-            driver.cuGraphAddEventRecordNode(node, graph, nodes, count, raw)
+        self.add(NodeKind::Record, after, |driver, node, to| unsafe {
+            driver.cuGraphAddEventRecordNode(node, to.graph, to.after, to.count, raw)
         })
     }
 
@@ -400,8 +441,8 @@ impl GraphBuilder {
         let raw = event.raw().as_raw();
         self.resources.keep_one(raw.addr(), event);
         // SAFETY: the graph, its nodes and the event are alive, and all pointers outlive the call.
-        self.add(after, |driver, node, (graph, nodes, count)| unsafe {
-            driver.cuGraphAddEventWaitNode(node, graph, nodes, count, raw)
+        self.add(NodeKind::Wait, after, |driver, node, to| unsafe {
+            driver.cuGraphAddEventWaitNode(node, to.graph, to.after, to.count, raw)
         })
     }
 
@@ -410,45 +451,41 @@ impl GraphBuilder {
     pub fn finish(self) -> Graph {
         let Self {
             raw,
-            stream,
+            stream: marked,
             resources,
             staging,
             order,
-            ..
         } = self;
-        drop(stream);
-        Graph {
-            order,
-            ..Graph::new(raw, resources, staging)
-        }
+        let stream = marked.stream().clone();
+        drop(marked);
+        let mut graph = Graph::new(&raw, resources, staging);
+        graph.nodes = Some(NamedNodes::new(&raw, stream));
+        graph.order = order;
+        graph
     }
 }
 
-/// A stream that is marked as captured for as long as this lives.
-struct Marked(Stream);
+/// A kernel of a graph, for kernels that [change](GraphBuilder::device_updatable) it: an argument of
+/// theirs (`cudaGraphDeviceNode_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceNode(CUgraphDeviceNode);
 
-impl Drop for Marked {
-    fn drop(&mut self) {
-        self.0.mark_captured(None);
+// SAFETY: the host only hands it on.
+unsafe impl Send for DeviceNode {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceNode {}
+
+impl KernelArg for DeviceNode {
+    fn push(self, arguments: &mut LaunchArgs, _: &Stream) -> Result<()> {
+        arguments.push(self.0.addr() as u64)
     }
 }
+
+/// Why the graphs of conditional nodes have no pinned memory.
+const PINNED: &str = "pinned memory goes up and down outside of conditional nodes";
 
 impl fmt::Debug for GraphBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GraphBuilder").finish_non_exhaustive()
     }
-}
-
-/// A copy of so many bytes, without its ends.
-#[track_caller]
-fn row(bytes: usize) -> Result<CUDA_MEMCPY3D> {
-    if bytes == 0 {
-        return Err(Error::invalid("copy", "a node has some elements at least"));
-    }
-    Ok(CUDA_MEMCPY3D {
-        WidthInBytes: bytes,
-        Height: 1,
-        Depth: 1,
-        ..CUDA_MEMCPY3D::default()
-    })
 }

@@ -5,12 +5,13 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 
-use cupola_sys::driver::{CUstreamCaptureMode, Driver};
+use cupola_sys::driver::{CUgraphNodeType, CUstreamCaptureMode, CUstreamCaptureStatus, Driver};
 
 use super::host::{HostFunction, call};
+use super::node::NamedNodes;
 use super::raw::RawGraph;
 use super::staging::Staging;
-use super::{Graph, Input, Output, check_lens};
+use super::{Graph, Input, Node, NodeKind, Output, check_lens};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer};
 use crate::context::Context;
 use crate::driver::{ContextCore, is_capturing};
@@ -91,6 +92,10 @@ pub struct Capture<'c> {
     config: StreamConfig,
     context: &'c Context,
     is_open: bool,
+    /// The serial of its graph.
+    serial: u64,
+    /// For changes of its nodes, once one of them has a name: a stream that no caller has.
+    named: Option<Stream>,
     /// A capture stays on its thread.
     thread: PhantomData<*mut ()>,
 }
@@ -162,6 +167,8 @@ impl<'c> Capture<'c> {
             config: stream_config,
             context,
             is_open: true,
+            serial: RawGraph::number(),
+            named: None,
             thread: PhantomData,
         })
     }
@@ -176,10 +183,12 @@ impl<'c> Capture<'c> {
         let ended = self.end();
         // The error of the work is the cause of that of the end.
         let value = worked?;
-        let raw = ended?;
+        let raw = Arc::new(ended?);
         let staging = std::mem::take(&mut self.staging);
-        let resources = Arc::clone(&self.resources);
-        Ok((Graph::new(raw, resources, staging), value))
+        let mut graph = Graph::new(&raw, Arc::clone(&self.resources), staging);
+        let named = self.named.take();
+        graph.nodes = named.map(|stream| NamedNodes::new(&raw, stream));
+        Ok((graph, value))
     }
 
     pub(super) fn core(&self) -> &Arc<ContextCore> {
@@ -287,6 +296,47 @@ impl<'c> Capture<'c> {
         })
     }
 
+    /// The node of the last work on `stream`, one of the capture's (`cuStreamGetCaptureInfo`): to
+    /// [change](super::GraphExec::set_kernel) it in executables. `None` where the stream has no work yet, or
+    /// its next work comes after several nodes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the stream is not the capture's; [`Error::Full`] when there are too many
+    /// streams; [`Error::Unsupported`] by a driver before CUDA 11.3; what the driver returned.
+    #[doc(alias = "cuStreamGetCaptureInfo")]
+    #[track_caller]
+    pub fn last_node(&mut self, stream: &Stream) -> Result<Option<Node>> {
+        self.check_stream(stream)?;
+        if self.named.is_none() {
+            self.named = Some(self.context.streams().create(StreamConfig::default())?);
+        }
+        let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        let (mut nodes, mut count) = (ptr::null(), 0);
+        let mut kind = CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
+        let mut found = None;
+        stream.put(|driver, raw| {
+            let (id, graph) = (ptr::null_mut(), ptr::null_mut());
+            let (status, places) = (&raw mut status, &raw mut nodes);
+            // SAFETY: the stream is alive and its context current; the places outlive the call, and what
+            // may be null is.
+            unsafe {
+                driver.cuStreamGetCaptureInfo_v2(raw, status, id, graph, places, &raw mut count)?;
+            }
+            if count != 1 {
+                return Ok(());
+            }
+            // SAFETY: the driver's list has this many nodes, until the next call for the stream, which is
+            // this thread's.
+            let node = unsafe { *nodes };
+            // SAFETY: the node is alive, and `kind` outlives the call.
+            unsafe { driver.cuGraphNodeGetType(node, &raw mut kind) }?;
+            found = Some(node);
+            Ok(())
+        })?;
+        let named = |node| Node::new(node, self.serial, NodeKind::of(kind));
+        Ok(found.map(named))
+    }
+
     pub(super) fn check_stream(&self, stream: &Stream) -> Result<()> {
         let is_ours = stream.is(&self.stream) || self.branches.iter().any(|it| it.is(stream));
         match is_ours {
@@ -320,7 +370,7 @@ impl<'c> Capture<'c> {
             self.resources.keep(memory);
         }
         ended?;
-        let graph = RawGraph::new(graph, self.core());
+        let graph = RawGraph::new(graph, self.serial, self.core());
         joined?;
         Ok(graph)
     }
@@ -341,7 +391,7 @@ impl Capture<'_> {
             unsafe { driver.cuStreamEndCapture(stream, &raw mut graph) }
         });
         if again.is_ok() && !graph.is_null() {
-            drop(RawGraph::new(graph, self.core()));
+            drop(RawGraph::new(graph, self.serial, self.core()));
         }
         failed
     }

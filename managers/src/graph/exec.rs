@@ -1,5 +1,6 @@
 //! `GraphExec`: a graph that can be launched.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex};
@@ -7,6 +8,7 @@ use std::thread;
 
 use cupola_sys::driver::{CUgraphExec, id};
 
+use super::node::NamedNodes;
 use super::order::LaunchOrder;
 use super::staging::Staging;
 use super::{Input, Output};
@@ -28,6 +30,8 @@ pub struct GraphExec {
     pub(super) uses: Uses,
     /// Of an executable that shares memory with others.
     pub(super) order: Option<Arc<LaunchOrder>>,
+    /// Of one whose nodes have names.
+    nodes: Option<Arc<NamedNodes>>,
     core: Arc<ContextCore>,
 }
 
@@ -37,6 +41,11 @@ pub(super) struct Uses {
     /// Of the graph, and of those that the executable was updated to or nearly so.
     pub(super) resources: Vec<Arc<GraphResources>>,
     pub(super) staging: Staging,
+    /// Of nodes that were changed, by the address of the node: of its last change, and of those before
+    /// that it may use because a later one failed.
+    changes: HashMap<usize, Vec<Arc<GraphResources>>>,
+    /// Those of the changes that launches may have to wait for.
+    pending: Vec<Arc<GraphResources>>,
     /// The streams of launches that may run, with the tickets that they end by.
     launched: Vec<(Stream, u64)>,
     /// The stream, by its serial, whose launches come after all that the resources do; 0 for none.
@@ -53,19 +62,20 @@ impl GraphExec {
         resources: Arc<GraphResources>,
         staging: Staging,
         order: Option<Arc<LaunchOrder>>,
+        nodes: Option<Arc<NamedNodes>>,
     ) -> Self {
         core.ledger().add(Kind::GraphExec, 1);
         let uses = Uses {
             resources: vec![resources],
             staging,
-            launched: Vec::new(),
-            ordered: 0,
+            ..Uses::default()
         };
         Self {
             raw,
             number: core.launches().name(c"graph"),
             uses,
             order,
+            nodes,
             core: Arc::clone(core),
         }
     }
@@ -76,6 +86,11 @@ impl GraphExec {
 
     pub(super) fn core(&self) -> &Arc<ContextCore> {
         &self.core
+    }
+
+    /// The nodes of the graph that it was made of, where they have names.
+    pub(super) fn nodes(&self) -> Option<&Arc<NamedNodes>> {
+        self.nodes.as_ref()
     }
 
     /// Launches the graph (`cuGraphLaunch`): in the order of `stream`, and after the launch before, of
@@ -100,6 +115,9 @@ impl GraphExec {
                 resources.order(stream)?;
             }
             self.uses.ordered = stream.serial();
+        }
+        if !self.uses.pending.is_empty() {
+            self.uses.order_changes(stream)?;
         }
         let turn = match &self.order {
             Some(order) => Some(order.take_turn(stream)?),
@@ -198,14 +216,51 @@ impl Uses {
         self.launched.push((stream.clone(), ticket));
     }
 
+    /// A node may use this from now on. What it uses so far is kept as well: a call that fails may have
+    /// changed it.
+    pub(super) fn begin_change(&mut self, node: usize, new: &Arc<GraphResources>) {
+        self.pending.push(Arc::clone(new));
+        self.changes.entry(node).or_default().push(Arc::clone(new));
+    }
+
+    /// The node's last change is what it uses, and nothing that it was changed to before.
+    pub(super) fn end_change(&mut self, node: usize) {
+        let Some(changes) = self.changes.get_mut(&node) else {
+            return;
+        };
+        let old: Vec<_> = changes.drain(..changes.len().saturating_sub(1)).collect();
+        if old.is_empty() {
+            return;
+        }
+        let is_old = |it: &Arc<GraphResources>| old.iter().any(|old| Arc::ptr_eq(old, it));
+        lists::retain(&mut self.pending, |it| !is_old(it));
+        self.retire(old);
+    }
+
+    /// Nothing that nodes were changed to is used any more.
+    pub(super) fn forget_changes(&mut self) -> impl Iterator<Item = Arc<GraphResources>> {
+        self.pending.clear();
+        self.changes.drain().flat_map(|(_, resources)| resources)
+    }
+
+    /// Makes later work on `stream` wait for the allocation of what nodes were changed to.
+    #[cold]
+    #[track_caller]
+    fn order_changes(&mut self, stream: &Stream) -> Result<()> {
+        for resources in &self.pending {
+            resources.order(stream)?;
+        }
+        lists::retain(&mut self.pending, |resources| !resources.is_ordered());
+        Ok(())
+    }
+
     /// Splits off what is used no more after the launches so far: it goes when they are over.
     pub(super) fn retire(&self, resources: Vec<Arc<GraphResources>>) {
         let launched = self.launched.clone();
         Self {
             resources,
-            staging: Staging::default(),
             launched,
-            ordered: 0,
+            ..Self::default()
         }
         .drop_later();
     }

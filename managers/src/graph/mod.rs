@@ -11,11 +11,15 @@
 
 mod branch;
 mod build;
+mod calls;
 mod capture;
+mod condition;
 mod exec;
 mod group;
 mod host;
+mod node;
 mod order;
+mod params;
 mod raw;
 mod staging;
 mod update;
@@ -28,10 +32,12 @@ use std::sync::{Arc, Mutex};
 
 use cupola_sys::driver::flags::{GraphDebugDotFlags, GraphInstantiateFlags};
 
-pub use build::{GraphBuilder, Node};
+pub use build::{DeviceNode, GraphBuilder};
 pub use capture::{Capture, CaptureConfig, CaptureMode};
+pub use condition::{Condition, ConditionStart};
 pub use exec::GraphExec;
 pub use group::GraphGroup;
+pub use node::{Node, NodeKind};
 pub use staging::{Input, Output};
 pub use update::{Update, UpdateRefusal};
 
@@ -39,6 +45,7 @@ use crate::driver::{ContextCore, RelaxedCapture};
 use crate::error::{Error, Result};
 use crate::stream::GraphResources;
 use crate::sync;
+use node::NamedNodes;
 use order::{LaunchOrder, join_order};
 use raw::RawGraph;
 use staging::Staging;
@@ -67,22 +74,25 @@ use staging::Staging;
 /// # Ok::<_, Error>(())
 /// ```
 pub struct Graph {
-    raw: RawGraph,
+    raw: Arc<RawGraph>,
     resources: Arc<GraphResources>,
     /// Pinned memory that the graph copies from and to, which goes to its executable.
     staging: Mutex<Option<Staging>>,
     /// Of a graph that shares its memory with others.
     order: Option<Arc<LaunchOrder>>,
+    /// Of a graph whose nodes have names.
+    nodes: Option<Arc<NamedNodes>>,
 }
 
 impl Graph {
-    fn new(raw: RawGraph, resources: Arc<GraphResources>, staging: Staging) -> Self {
+    fn new(raw: &Arc<RawGraph>, resources: Arc<GraphResources>, staging: Staging) -> Self {
         let staging = Mutex::new(Some(staging));
         Self {
-            raw,
+            raw: Arc::clone(raw),
             resources,
             staging,
             order: None,
+            nodes: None,
         }
     }
 
@@ -121,8 +131,9 @@ impl Graph {
         let driver = self.core().enter()?;
         let mut count = 0;
         // SAFETY: the graph is alive; without a place for nodes only their number is written.
-        let asked =
-            unsafe { driver.cuGraphGetNodes(self.raw.get(), ptr::null_mut(), &raw mut count) };
+        let asked = unsafe {
+            driver.cuGraphGetNodes(self.raw.lock().get(), ptr::null_mut(), &raw mut count)
+        };
         self.core().check(asked)?;
         Ok(count)
     }
@@ -132,8 +143,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Invalid`] where the graph copies from or to pinned memory that another executable has;
-    /// [`Error::Unsupported`] by a driver before CUDA 11.4; what the driver returned: a graph that
-    /// allocates memory itself has one executable at a time. [`Error::Poisoned`], [`Error::Forked`].
+    /// what the driver returned: a graph that allocates memory itself has one executable at a time. [`Error::Poisoned`], [`Error::Forked`].
     #[doc(alias = "cuGraphInstantiate")]
     #[doc(alias = "cuGraphInstantiateWithFlags")]
     #[track_caller]
@@ -144,7 +154,8 @@ impl Graph {
     /// As [`instantiate`](Self::instantiate), with flags of the driver.
     ///
     /// # Errors
-    /// As [`instantiate`](Self::instantiate).
+    /// As [`instantiate`](Self::instantiate); [`Error::Unsupported`] for any flag by a driver before
+    /// CUDA 11.4.
     #[doc(alias = "cuGraphInstantiateWithFlags")]
     #[track_caller]
     pub fn instantiate_with(&self, flags: GraphInstantiateFlags) -> Result<GraphExec> {
@@ -159,10 +170,9 @@ impl Graph {
         let mut raw = ptr::null_mut();
         let made = {
             let _relaxed = RelaxedCapture::uncounted(driver);
+            let graph = self.raw.lock();
             // SAFETY: the graph is alive, and `raw` outlives the call.
-            unsafe {
-                driver.cuGraphInstantiateWithFlags(&raw mut raw, self.raw.get(), flags.bits())
-            }
+            unsafe { calls::instantiate(driver, &raw mut raw, graph.get(), flags) }
         };
         self.core().check(made)?;
         let has_memory = staging.as_ref().is_some_and(|staging| !staging.is_empty());
@@ -177,6 +187,7 @@ impl Graph {
             resources,
             staging.unwrap_or_default(),
             self.order.clone(),
+            self.nodes.clone(),
         ))
     }
 
@@ -197,17 +208,18 @@ impl Graph {
         let driver = self.core().enter()?;
         let mut clone = ptr::null_mut();
         // SAFETY: the graph is alive, and `clone` outlives the call.
-        let cloned = unsafe { driver.cuGraphClone(&raw mut clone, self.raw.get()) };
+        let cloned = unsafe { driver.cuGraphClone(&raw mut clone, self.raw.lock().get()) };
         self.core().check(cloned)?;
         let staging = match has_memory {
             true => None,
             false => Some(Staging::default()),
         };
         Ok(Self {
-            raw: RawGraph::new(clone, self.core()),
+            raw: Arc::new(RawGraph::new(clone, RawGraph::number(), self.core())),
             resources: Arc::clone(&self.resources),
             staging: Mutex::new(staging),
             order: self.order.clone(),
+            nodes: None,
         })
     }
 
@@ -225,8 +237,9 @@ impl Graph {
         };
         let driver = self.core().enter()?;
         // SAFETY: the graph is alive, and the path ends with a NUL.
-        let written =
-            unsafe { driver.cuGraphDebugDotPrint(self.raw.get(), path.as_ptr(), flags.bits()) };
+        let written = unsafe {
+            driver.cuGraphDebugDotPrint(self.raw.lock().get(), path.as_ptr(), flags.bits())
+        };
         self.core().check(written)
     }
 }

@@ -1,13 +1,11 @@
 //! Updating an executable to another graph of the same shape.
 
 use std::fmt;
-use std::ptr;
 use std::sync::Arc;
 
-use cupola_sys::driver::{
-    CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUresult, DriverError,
-};
+use cupola_sys::driver::{CUgraphExecUpdateResult, CUresult, DriverError};
 
+use super::calls;
 use super::order::join_order;
 use super::{Graph, GraphExec};
 use crate::driver::RelaxedCapture;
@@ -63,8 +61,8 @@ impl GraphExec {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Invalid`] where `graph` copies from or to pinned memory, which an
-    /// executable gets when it is made, or is of another [group](super::GraphGroup); [`Error::Unsupported`] by a driver before CUDA 12.0; what
-    /// the driver returned; [`Error::Poisoned`], [`Error::Forked`]. A graph of another shape is
+    /// executable gets when it is made, or is of another [group](super::GraphGroup); what the driver
+    /// returned; [`Error::Poisoned`], [`Error::Forked`]. A graph of another shape is
     /// [`Update::Refused`].
     #[doc(alias = "cuGraphExecUpdate")]
     #[track_caller]
@@ -79,20 +77,17 @@ impl GraphExec {
         // Before the call: one that fails may have changed some nodes.
         self.uses.resources.push(Arc::clone(&graph.resources));
         self.uses.ordered = 0;
-        let mut info = CUgraphExecUpdateResultInfo {
-            result: CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_SUCCESS,
-            errorNode: ptr::null_mut(),
-            errorFromNode: ptr::null_mut(),
-        };
-        let updated = {
+        let (updated, result) = {
             let _relaxed = RelaxedCapture::uncounted(driver);
-            // SAFETY: both are alive, and `info` outlives the call.
-            unsafe { driver.cuGraphExecUpdate_v2(self.as_raw(), graph.raw.get(), &raw mut info) }
+            let graph = graph.raw.lock();
+            // SAFETY: both are alive.
+            unsafe { calls::update(driver, self.as_raw(), graph.get()) }
         };
         match updated {
             Ok(()) => {
                 let last = self.uses.resources.len() - 1;
-                let before: Vec<_> = self.uses.resources.drain(..last).collect();
+                let mut before: Vec<_> = self.uses.resources.drain(..last).collect();
+                before.extend(self.uses.forget_changes());
                 // Launches that run use it, and the pinned memory stays the executable's.
                 self.uses.retire(before);
                 Ok(Update::Done)
@@ -100,9 +95,7 @@ impl GraphExec {
             Err(DriverError::Failed { code, .. })
                 if code == CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE =>
             {
-                Ok(Update::Refused(UpdateRefusal {
-                    result: info.result,
-                }))
+                Ok(Update::Refused(UpdateRefusal { result }))
             }
             Err(call) => core.check(Err(call)),
         }

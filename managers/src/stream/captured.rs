@@ -128,6 +128,11 @@ impl GraphResources {
         });
     }
 
+    /// Whether launches need not wait for anything.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.after().is_empty()
+    }
+
     fn add_after(&self, new: Allocated) {
         let mut after = self.after();
         let is_known = |it: &&mut Allocated| it.timeline.serial() == new.timeline.serial();
