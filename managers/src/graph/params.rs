@@ -14,7 +14,7 @@ use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::module::Function;
-use crate::ops::{KernelArgs, LaunchConfig, Pattern, check_launch};
+use crate::ops::{KernelArgs, LaunchArgs, LaunchConfig, Pattern, check_launch};
 
 /// What may be left out of a launch.
 const OPTIONAL: [NodeKind; 3] = [NodeKind::Kernel, NodeKind::Copy, NodeKind::Fill];
@@ -45,7 +45,9 @@ impl GraphExec {
     ) -> Result<()> {
         let nodes = self.nodes_of(node, &[NodeKind::Kernel])?;
         let change = nodes.change();
-        let mut arguments = arguments.collect(change.stream())?;
+        let list = arguments;
+        let mut arguments = LaunchArgs::new();
+        list.collect(&mut arguments, change.stream())?;
         let mut pointers = arguments.pointers();
         check_launch(function, config, arguments.sizes(), change.stream())?;
         let address = function.raw().addr();

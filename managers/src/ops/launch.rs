@@ -122,7 +122,7 @@ pub unsafe fn launch(
     let mut arguments = LaunchArgs::new();
     let launched = match list.collect(&mut arguments, stream) {
         // SAFETY: the conditions are those of this function.
-        Ok(()) => unsafe { launch_with(function, config, &mut arguments, stream) },
+        Ok(()) => unsafe { put(function, config, &mut arguments, stream) },
         refused => refused,
     };
     let launch = (function.raw().addr(), config);
@@ -133,7 +133,7 @@ pub unsafe fn launch(
 /// # Safety
 /// As [`launch`].
 #[track_caller]
-unsafe fn launch_with(
+unsafe fn put(
     function: &Function,
     config: LaunchConfig,
     arguments: &mut LaunchArgs,
@@ -175,7 +175,28 @@ pub unsafe fn launch_with(
     arguments: impl KernelArgs,
     stream: &Stream,
 ) -> Result<()> {
-    let mut arguments = arguments.collect(stream)?;
+    let list = arguments;
+    let mut arguments = LaunchArgs::new();
+    let launched = match list.collect(&mut arguments, stream) {
+        // SAFETY: the conditions are those of this function.
+        Ok(()) => unsafe { put_with(function, config, attributes, &mut arguments, stream) },
+        refused => refused,
+    };
+    let launch = (function.raw().addr(), config);
+    // SAFETY: the memory among the arguments is alive, which is a condition of this function.
+    unsafe { arguments.end_launch(stream, launched, launch) }
+}
+
+/// # Safety
+/// As [`launch_with`].
+#[track_caller]
+unsafe fn put_with(
+    function: &Function,
+    config: LaunchConfig,
+    attributes: LaunchAttributes,
+    arguments: &mut LaunchArgs,
+    stream: &Stream,
+) -> Result<()> {
     let mut pointers = arguments.pointers();
     check_launch(function, config, arguments.sizes(), stream)?;
     attributes.check(config)?;

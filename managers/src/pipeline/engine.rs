@@ -11,6 +11,7 @@ use super::item::Item;
 use super::rings::DeviceRing;
 use super::slot::Slot;
 use super::streams::StageStreams;
+use super::telemetry::scope::{self, Scope};
 use super::telemetry::{Clock, Report};
 use crate::buffer::DeviceCopy;
 use crate::context::Context;
@@ -54,6 +55,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             slots.push(Slot::new(context, config)?);
         }
         let clock = Clock::new(context, config.sampling, depth.get())?;
+        scope::made(depth.get(), streams.all());
         Ok(Self {
             turns: StageRing::new(depth),
             graphs: StepGraphs::new(&config),
@@ -106,6 +108,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     /// Begins a run: nothing is in flight, and its items count from 0.
     #[track_caller]
     pub(super) fn begin<E: From<Error>>(&mut self) -> Result<(), ItemError<E>> {
+        scope::begun();
         let begun = self.restart();
         begun.map_err(|error| ItemError::new(0, ItemStage::Begin, error))
     }
@@ -131,6 +134,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         run: Result<(), ItemError<E>>,
     ) -> Result<Report, ItemError<E>> {
         let report = self.report();
+        scope::ended(&report, run.as_ref().err().map(|error| error.index));
         // Also after success: so that all launches are known to be complete.
         self.settle(Site::here());
         run?;
@@ -270,7 +274,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         if self.lost {
             return Err(failed(self.streams.lost()));
         }
+        let scope = Scope::wait(index);
         slot.wait().map_err(failed)?;
+        drop(scope);
         let _ = self.turns.advance(turn);
         slot.leave_out();
         if let Some(clock) = &mut self.clock {

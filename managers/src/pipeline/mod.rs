@@ -11,6 +11,11 @@
 //! ([`Pipeline::producers`]), an iterator ([`Pipeline::iter`]), and with the
 //! feature `futures` an asynchronous stream. A step is one closure, or a typed chain of
 //! kernels ([`PipelineBuilder`]). One that repeats is launched as a graph, by one call ([`Graphs`]).
+//!
+//! A pipeline measures as many of its items as [`Sampling`] says, and tells what bound it
+//! ([`OverlapReport`]), how long steps took ([`StepTimes`]) and what overlapped ([`Timeline`]). A profiler
+//! that names its library in `NVTX_INJECTION64_PATH` sees ranges of the host's part of each item, and a
+//! subscriber of `tracing` the same as spans.
 
 mod chain;
 mod config;

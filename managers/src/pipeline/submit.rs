@@ -5,6 +5,7 @@ use cupola_core::{Stage, Turn};
 use super::engine::Engine;
 use super::graphs::{DirectReason, Order, Plan, Refusal, Shape, captured};
 use super::item::{Progress, Step};
+use super::telemetry::scope::Scope;
 use crate::buffer::DeviceCopy;
 use crate::error::{Error, ItemError, ItemStage, Result, Site};
 
@@ -42,6 +43,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         if let Some(len) = len {
             let filled = slot.fill(len);
             filled.map_err(|error| ItemError::new(index, ItemStage::Fill, error))?;
+            let _scope = Scope::submit(index);
             let is_measured = self.begin_measuring(turn)?;
             let shape = self.place(turn, len);
             if is_measured || !self.put_as_graph(&shape, step)? {

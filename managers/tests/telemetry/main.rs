@@ -1,6 +1,10 @@
-//! What a pipeline tells of itself: traces and pictures.
+//! What a pipeline tells of itself: traces, pictures, spans, and ranges for a profiler.
 
 mod exports;
+#[cfg(unix)]
+mod nvtx;
+mod spans;
+mod subscriber;
 
 #[path = "../../src/test_bench.rs"]
 mod test_bench;

@@ -4,6 +4,7 @@ use crate::buffer::DeviceCopy;
 use crate::error::{Error, ItemError, ItemStage};
 use crate::pipeline::engine::Engine;
 use crate::pipeline::item::{Item, Step};
+use crate::pipeline::telemetry::scope;
 
 /// The pipeline and the closures of a run. It ends with its first error, and when it is dropped the
 /// items that are in flight are waited for and dropped.
@@ -43,7 +44,9 @@ impl<'p, I: DeviceCopy, O: DeviceCopy, F, S, T> Flow<'p, I, O, F, S, T> {
     /// Ends the run, whose items in flight are dropped.
     #[track_caller]
     pub(super) fn end(&mut self) {
-        self.is_over = true;
+        if !std::mem::replace(&mut self.is_over, true) {
+            scope::ended(&self.engine.report(), None);
+        }
         // What could not be waited for is told by the next use of the pipeline.
         let _ = self.engine.drain();
     }
