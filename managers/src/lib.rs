@@ -73,6 +73,7 @@ mod mutant;
 pub mod backend;
 pub mod buffer;
 pub mod context;
+pub mod copies;
 pub mod device;
 mod driver;
 mod error;
@@ -109,6 +110,7 @@ extern crate self as cupola_managers;
 pub use backend::BackendRegistry;
 pub use buffer::{Buffer, BuffersConfig, CastError, DeviceCopy, PinnedBuffer};
 pub use context::{Context, ContextKind, ContextManager, ContextsConfig, GreenConfig, Live};
+pub use copies::{BulkCopy, CopyConfig, CopyScheduler};
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{

@@ -7,6 +7,7 @@ use cupola_sys::driver::{CUcontext, Driver};
 
 use super::ContextInner;
 use crate::buffer::BufferManager;
+use crate::copies::CopyScheduler;
 use crate::driver::{ContextCore, ContextKind, CurrentGuard};
 use crate::error::{Error, LossWatch, PoisonPolicy, Result};
 use crate::event::EventManager;
@@ -66,6 +67,12 @@ impl Context {
     #[must_use]
     pub fn modules(&self) -> &ModuleManager {
         &self.0.modules
+    }
+
+    /// The bulk copies of the device, of all its contexts.
+    #[must_use]
+    pub fn copies(&self) -> &CopyScheduler {
+        &self.0.copies
     }
 
     /// A pool of device memory with a limit of its own.

@@ -14,7 +14,7 @@ use crate::stream::fence::Fence;
 use crate::stream::submit;
 
 #[track_caller]
-fn same_len(from: usize, to: usize) -> Result<()> {
+pub(crate) fn same_len(from: usize, to: usize) -> Result<()> {
     if from == to {
         return Ok(());
     }

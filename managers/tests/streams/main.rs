@@ -1,6 +1,7 @@
 //! Pipelines and what is made of them, on a software device in strict mode.
 
 mod chain;
+mod copies;
 mod graphs;
 mod iter;
 mod managed;

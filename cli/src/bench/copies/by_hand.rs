@@ -1,8 +1,11 @@
-//! Bulk copies by the driver's calls: in one call, or in chunks that are held back in several ways.
+//! Bulk copies by the driver's calls, in one call or in chunks that are held back in several ways, and
+//! by the scheduler.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cupola_managers::buffer::{Buffer, PinnedBuffer};
 use cupola_managers::{
-    Context, Event, EventConfig, MemoryPool, PoolConfig, Stream, StreamConfig, ops,
+    Context, CopyConfig, Event, EventConfig, MemoryPool, PoolConfig, Stream, StreamConfig, ops,
 };
 use cupola_sys::driver::CUstream;
 
@@ -54,6 +57,13 @@ impl Gate {
     }
 }
 
+fn chunks(bytes: usize) -> String {
+    match bytes >> 20 {
+        0 => format!("{} KiB chunks", bytes >> 10),
+        size => format!("{size} MiB chunks"),
+    }
+}
+
 /// How a bulk copy is put.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
@@ -61,16 +71,19 @@ pub(super) enum Way {
     Whole,
     /// In chunks of so many bytes.
     Chunks(usize, Gate),
+    /// By the scheduler of the crate.
+    Scheduler(CopyConfig),
 }
 
 impl Way {
     pub(super) fn name(self) -> String {
         match self {
             Self::Whole => "one call".into(),
-            Self::Chunks(bytes, gate) => match bytes >> 20 {
-                0 => format!("{} KiB chunks, {}", bytes >> 10, gate.name()),
-                size => format!("{size} MiB chunks, {}", gate.name()),
-            },
+            Self::Chunks(bytes, gate) => format!("{}, {}", chunks(bytes), gate.name()),
+            Self::Scheduler(config) => {
+                let (chunks, window) = (chunks(config.chunk), config.window);
+                format!("scheduler, {chunks}, window {window}")
+            }
         }
     }
 
@@ -82,7 +95,8 @@ impl Way {
     /// Streams that chunks go round, beside the one that the copy is in order on.
     fn lanes(self) -> usize {
         match self {
-            Self::Whole | Self::Chunks(_, Gate::OneStream | Gate::Host(_)) => 0,
+            Self::Whole | Self::Scheduler(_) => 0,
+            Self::Chunks(_, Gate::OneStream | Gate::Host(_)) => 0,
             Self::Chunks(_, Gate::Streams(count)) => count,
             Self::Chunks(_, Gate::Window(window) | Gate::LeastPriority(window)) => window + 1,
         }
@@ -99,6 +113,11 @@ impl Way {
 
 /// The two ends of a bulk copy.
 pub(super) struct Memory {
+    bytes: usize,
+    ends: Mutex<Ends>,
+}
+
+struct Ends {
     host: PinnedBuffer<u8>,
     device: Buffer<u8>,
 }
@@ -113,7 +132,12 @@ impl Memory {
         let device = pool.zeros(bytes, &stream)?;
         ops::synchronize(&stream)?;
         let host = context.buffers().pinned(bytes)?;
-        Ok(Self { host, device })
+        let ends = Mutex::new(Ends { host, device });
+        Ok(Self { bytes, ends })
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Ends> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -145,6 +169,9 @@ impl<'c> ByHand<'c> {
             timing: true,
             ..EventConfig::default()
         };
+        if let Way::Scheduler(config) = way {
+            context.copies().configure(config)?;
+        }
         let lane = match way.has_priorities() {
             true => StreamConfig::priority(streams.priorities()?.0),
             false => StreamConfig::default(),
@@ -170,8 +197,9 @@ impl<'c> ByHand<'c> {
     /// Puts the copy.
     pub(super) fn put(&self) -> Result<(), CopiesError> {
         ops::record(&self.begin, &self.home)?;
-        let bytes = self.memory.host.len();
+        let bytes = self.memory.bytes;
         match self.way {
+            Way::Scheduler(_) => self.schedule()?,
             Way::Whole => self.copy(0, bytes, &self.home)?,
             Way::Chunks(chunk, Gate::OneStream) => {
                 for start in (0..bytes).step_by(chunk) {
@@ -188,8 +216,18 @@ impl<'c> ByHand<'c> {
         Ok(())
     }
 
+    fn schedule(&self) -> Result<(), CopiesError> {
+        let (copies, mut ends) = (self.context.copies(), self.memory.ends());
+        let Ends { host, device } = &mut *ends;
+        match self.direction {
+            Direction::Upload => copies.copy_to_device(&*host, device, &self.home)?.wait()?,
+            Direction::Download => copies.copy_to_host(&*device, host, &self.home)?.wait()?,
+        }
+        Ok(())
+    }
+
     fn put_by_turns(&self, chunk: usize, window: usize) -> Result<(), CopiesError> {
-        let starts = (0..self.memory.host.len()).step_by(chunk);
+        let starts = (0..self.memory.bytes).step_by(chunk);
         for (number, start) in starts.enumerate() {
             let event = &self.chunks[number % window];
             if number >= window {
@@ -207,7 +245,7 @@ impl<'c> ByHand<'c> {
         for lane in &self.lanes {
             ops::wait(lane, &self.begun)?;
         }
-        let starts = (0..self.memory.host.len()).step_by(chunk);
+        let starts = (0..self.memory.bytes).step_by(chunk);
         for (number, start) in starts.enumerate() {
             let lane = &self.lanes[number % lanes];
             if let Some(before) = window.and_then(|window| number.checked_sub(window)) {
@@ -227,10 +265,12 @@ impl<'c> ByHand<'c> {
 
     /// Puts a copy of at most so many bytes on a stream.
     fn copy(&self, start: usize, most: usize, stream: &Stream) -> Result<(), CopiesError> {
-        let Memory { host, device } = self.memory;
-        let bytes = most.min(host.len() - start);
-        let host = host.as_ptr().wrapping_add(start);
-        let device = device.as_raw() + start as u64;
+        let bytes = most.min(self.memory.bytes - start);
+        let (host, device) = {
+            let ends = self.memory.ends();
+            (ends.host.as_ptr(), ends.device.as_raw())
+        };
+        let (host, device) = (host.wrapping_add(start), device + start as u64);
         self.context.make_current()?;
         let (driver, stream): (_, CUstream) = (self.context.driver(), stream.as_raw());
         // SAFETY: both have `bytes` bytes there, which no other code touches, and `drop` waits for

@@ -10,7 +10,7 @@ mod by_hand;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cupola_managers::{Context, Device, Error, PoolConfig};
+use cupola_managers::{Context, CopyConfig, Device, Error, PoolConfig};
 use cupola_sys::driver::DriverError;
 
 use super::{Figures, median};
@@ -21,6 +21,13 @@ const SMALL: usize = 64 << 10;
 /// Streams with small copies in the rows that look for one which is held up: more than a device has
 /// connections to the host, which streams share then.
 const CROWD: usize = 16;
+
+/// Bytes of the bulk copy on a GPU.
+const BULK: usize = 4 << 30;
+/// The part of its rate alone that a bulk copy is to keep beside small ones.
+const KEPT: f64 = 0.95;
+/// Microseconds that a small copy is to take at most.
+const LONGEST: f64 = 1000.0;
 
 /// The ways to hold chunks back.
 const GATES: [Gate; 8] = [
@@ -51,6 +58,8 @@ struct Plan {
     chunks: &'static [usize],
     /// The chunk of the rows with many streams.
     crowded: usize,
+    /// Of the scheduler.
+    config: CopyConfig,
     /// Bulk copies alone, and small copies beside bulk ones.
     rounds: usize,
     samples: usize,
@@ -63,6 +72,7 @@ impl Plan {
                 bulk: 1 << 20,
                 chunks: &[256 << 10],
                 crowded: 256 << 10,
+                config: CopyConfig::default().chunk(256 << 10).threshold(0),
                 rounds: 1,
                 samples: 1,
             },
@@ -70,13 +80,15 @@ impl Plan {
                 bulk: 256 << 20,
                 chunks: &[1 << 20, 8 << 20],
                 crowded: 8 << 20,
+                config: CopyConfig::default(),
                 rounds: 3,
                 samples: 50,
             },
             (false, false) => Self {
-                bulk: 4 << 30,
+                bulk: BULK,
                 chunks: &[2 << 20, 4 << 20, 8 << 20, 16 << 20],
                 crowded: 8 << 20,
+                config: CopyConfig::default(),
                 rounds: 3,
                 samples: 1000,
             },
@@ -124,8 +136,8 @@ impl<'c> Bench<'c> {
             alone.push(microseconds(&mut small)?);
         }
         drop(small);
-        let row = format!("{}: 64 KiB alone", direction.name());
-        self.figures.push(&row, "us", &alone, None);
+        let name = format!("{}: 64 KiB alone", direction.name());
+        self.figures.push(&name, "us", &alone, None);
 
         let whole = self.rows(direction, Way::Whole, None)?;
         for &chunk in self.plan.chunks {
@@ -133,10 +145,20 @@ impl<'c> Bench<'c> {
                 self.rows(direction, Way::Chunks(chunk, gate), Some(whole))?;
             }
         }
+        let scheduler = Way::Scheduler(self.plan.config);
+        self.rows(direction, scheduler, Some(whole))?;
+        for (what, most) in [("time beside", 1.0 / KEPT), ("64 KiB p99", LONGEST)] {
+            let name = row(direction, scheduler, what);
+            let row = self.figures.rows.iter_mut().find(|row| row.name == name);
+            // Sizes and figures of the software device are others.
+            if let Some(row) = row.filter(|_| self.plan.bulk == BULK) {
+                row.want(most);
+            }
+        }
         for gate in [Gate::OneStream, Gate::Window(2), Gate::Host(2)] {
             self.crowd(direction, Way::Chunks(self.plan.crowded, gate))?;
         }
-        Ok(())
+        self.crowd(direction, scheduler)
     }
 
     /// The streams of a way, when no other ones are there: streams may share what leads to the
@@ -179,7 +201,7 @@ impl<'c> Bench<'c> {
             let of_one_call = times.iter().map(|time| time / whole);
             of_one_call.collect()
         };
-        let name = |what: &str| format!("{}: {}, {what}", direction.name(), way.name());
+        let name = |what: &str| row(direction, way, what);
         let figures = &mut self.figures;
         figures.push(&name("put in"), "us", &puts, None);
         figures.push(&name("alone"), "GB/s", &rates, None);
@@ -211,10 +233,15 @@ impl<'c> Bench<'c> {
             bulk.seconds()?;
         }
         let what = format!("longest 64 KiB on each of {CROWD} streams");
-        let row = format!("{}: {}, {what}", direction.name(), way.name());
+        let row = row(direction, way, &what);
         self.figures.push(&row, "us", &longest, None);
         Ok(())
     }
+}
+
+/// The name of a row.
+fn row(direction: Direction, way: Way, what: &str) -> String {
+    format!("{}: {}, {what}", direction.name(), way.name())
 }
 
 /// Microseconds of a small copy.

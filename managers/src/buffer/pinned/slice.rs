@@ -113,6 +113,14 @@ impl<T: DeviceCopy> Clone for PinnedSlice<'_, T> {
 }
 impl<T: DeviceCopy> Copy for PinnedSlice<'_, T> {}
 
+impl<T: DeviceCopy> PinnedSliceMut<'_, T> {
+    /// The same elements for a shorter time.
+    #[must_use]
+    pub fn reborrow(&mut self) -> PinnedSliceMut<'_, T> {
+        PinnedSliceMut { ..*self }
+    }
+}
+
 impl<'p, T: DeviceCopy> From<&'p PinnedBuffer<T>> for PinnedSlice<'p, T> {
     fn from(buffer: &'p PinnedBuffer<T>) -> Self {
         Self {
