@@ -1,5 +1,6 @@
 //! Futures beside waits on the host: how much later a program is told, and what the thread that
-//! looks after futures costs while it waits and while nothing does.
+//! looks after futures costs while it waits and while nothing does; and how soon callers are told of
+//! faults.
 //!
 //! A future is polled without a pause, so the figures are those of this crate and not of an
 //! executor: a task that sleeps is woken later by what its executor takes.
@@ -31,6 +32,9 @@ struct Plan {
     /// A wait for which the reactor's time is measured, and a time in which nothing is awaited.
     wait: Duration,
     idle: Duration,
+    /// Faults while callers wait, on the software device.
+    #[cfg(feature = "sim")]
+    faults: u32,
 }
 
 impl Plan {
@@ -41,12 +45,16 @@ impl Plan {
                 long: 100.0,
                 wait: Duration::from_millis(20),
                 idle: Duration::from_millis(20),
+                #[cfg(feature = "sim")]
+                faults: 5,
             },
             false => Self {
                 samples: 2000,
                 long: 100.0,
                 wait: Duration::from_secs(10),
                 idle: Duration::from_secs(2),
+                #[cfg(feature = "sim")]
+                faults: 10_000,
             },
         }
     }
@@ -59,9 +67,9 @@ impl Plan {
 pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Error> {
     let context = device.primary()?;
     let plan = Plan::new(quick);
-    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let pool = context.memory_pool(PoolConfig::limit(64 << 20))?;
     let kernels = Kernels::load(&context, device.info()?)?;
-    let work = Work::new(&context, &pool, &kernels)?;
+    let work = Work::new(&context, &pool, &kernels, SHORT)?;
     let mut figures = Figures::new("completion", name);
 
     let (waited, awaited) = work.pairs(plan.samples, 1, Work::awaits)?;
@@ -70,20 +78,24 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Error>
     let most = median(&waited) + 1.0;
     (figures.push(row, "us", &awaited, Some("a short kernel, synchronize"))).want(most);
 
-    let one = median(&waited);
-    let (waited, _) = work.pairs(plan.samples.min(50), 64, Work::synchronizes)?;
-    let each = ((median(&waited) - one) / 63.0).max(0.1);
+    let samples = plan.samples.min(50);
+    let each = work.each(samples)?;
+    // Launches take the host as long as these kernels take the device: the work is over when the host
+    // begins to wait, and what it takes to begin is in the figures.
     let repeats = (plan.long / each).ceil().clamp(1.0, 10_000.0) as u32;
     let (waited, told) = work.pairs(plan.samples, repeats, Work::is_told)?;
-    figures.push("longer work, synchronize", "us", &waited, None);
-    let row = "longer work, told by the reactor";
-    figures.push(row, "us", &told, Some("longer work, synchronize"));
-    let waited = median(&waited);
-    let mut late: Vec<f64> = told.iter().map(|told| told - waited).collect();
-    late.sort_by(f64::total_cmp);
-    let at = |part: f64| late[((late.len() - 1) as f64 * part) as usize];
-    figures.push("later than synchronize, p50", "us", &[at(0.5)], None);
-    (figures.push("later than synchronize, p99", "us", &[at(0.99)], None)).want(25.0);
+    late(&mut figures, "many short kernels", &waited, &told);
+    // These run on while the host waits.
+    let mut elements = SHORT;
+    let mut long = Work::new(&context, &pool, &kernels, elements)?;
+    while long.each(samples)? < 3.0 * each && elements < LONG {
+        elements *= 4;
+        long = Work::new(&context, &pool, &kernels, elements)?;
+    }
+    let repeats = (plan.long / long.each(samples)?).ceil().max(1.0) as u32;
+    let (waited, told) = long.pairs(plan.samples, repeats, Work::is_told)?;
+    let p99 = late(&mut figures, "longer work", &waited, &told);
+    figures.rows[p99].want(25.0);
 
     match work.cost_of_a_wait(plan.wait)? {
         Some(share) => {
@@ -97,12 +109,61 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Error>
         let row = figures.push("nothing awaited", "wake-ups/s", &[wakes], None);
         row.want(0.0);
     }
+    #[cfg(feature = "sim")]
+    {
+        let storm = super::faults::storm(plan.faults, 1)?;
+        let name = "a fault on the software device, to its caller";
+        figures.push(&format!("{name}, p50"), "ms", &[storm.quantile(0.5)], None);
+        (figures.push(&format!("{name}, p99"), "ms", &[storm.quantile(0.99)], None)).want(5.0);
+        figures.push(
+            &format!("{name}, the latest"),
+            "ms",
+            &[storm.quantile(1.0)],
+            None,
+        );
+        let problems = storm.problems.len() as f64;
+        let row = "callers that hang, are told Ok or another cause; and what is left";
+        figures.push(row, "in all", &[problems], None).want(0.0);
+        let (faults, told) = (plan.faults, storm.told);
+        figures
+            .notes
+            .push(format!("{faults} faults, {told} callers were told"));
+        figures.notes.extend(storm.problems.into_iter().take(8));
+    }
     let stats = context.streams().completion_stats();
     figures.notes.push(format!(
         "of the waits that were left to the reactor {} had a flag, {} had none",
         stats.flagged, stats.polled
     ));
     Ok(figures)
+}
+
+/// Elements of a short kernel, and at most of a longer one.
+const SHORT: usize = 256;
+const LONG: usize = 1 << 22;
+
+/// Rows of how much later a caller is told than one is that synchronises: the place of the last one.
+fn late(figures: &mut Figures, what: &str, waited: &[f64], told: &[f64]) -> usize {
+    let peer = format!("{what}, synchronize");
+    figures.push(&peer, "us", waited, None);
+    let row = format!("{what}, told by the reactor");
+    figures.push(&row, "us", told, Some(&peer));
+    let median = median(waited);
+    let mut at = |name: String, times: &[f64], part: f64| {
+        let mut sorted = times.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let late = sorted[((sorted.len() - 1) as f64 * part) as usize] - median;
+        figures.push(&name, "us", &[late], None);
+    };
+    // What the host itself is late now and then.
+    at(
+        format!("{what}, synchronize beside its median, p99"),
+        waited,
+        0.99,
+    );
+    at(format!("{what}, later than synchronize, p50"), told, 0.5);
+    at(format!("{what}, later than synchronize, p99"), told, 0.99);
+    figures.rows.len() - 1
 }
 
 /// A kernel on a stream, as often as wanted.
@@ -114,18 +175,30 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(context: &Context, pool: &MemoryPool, kernels: &'a Kernels) -> Result<Self, Error> {
+    fn new(
+        context: &Context,
+        pool: &MemoryPool,
+        kernels: &'a Kernels,
+        elements: usize,
+    ) -> Result<Self, Error> {
         let stream = context.streams().create(StreamConfig::default())?;
         let work = Self {
             kernels,
-            input: pool.zeros(256, &stream)?,
-            output: pool.zeros(256, &stream)?.into(),
+            input: pool.zeros(elements, &stream)?,
+            output: pool.zeros(elements, &stream)?.into(),
             stream,
         };
         // The first launch loads the kernel, and the first wait of each kind starts what it needs.
         work.put(1)?;
         work.is_told()?;
         Ok(work)
+    }
+
+    /// Microseconds that one more kernel takes.
+    fn each(&self, samples: usize) -> Result<f64, Error> {
+        let (one, _) = self.pairs(samples, 1, Self::synchronizes)?;
+        let (many, _) = self.pairs(samples, 16, Self::synchronizes)?;
+        Ok(((median(&many) - median(&one)) / 15.0).max(0.1))
     }
 
     fn put(&self, repeats: u32) -> Result<(), Error> {

@@ -7,6 +7,8 @@ mod clock;
 pub mod completion;
 pub mod copies;
 mod explain;
+#[cfg(feature = "sim")]
+pub mod faults;
 mod figures;
 pub mod graph;
 pub mod lifecycle;

@@ -30,6 +30,8 @@ use flate2::bufread::MultiGzDecoder;
 
 pub use error::TraceError;
 use snapshot::Encoding;
+#[cfg(feature = "sim")]
+pub(crate) use spread::SplitMix;
 
 /// The bundled trace, compressed as it is committed.
 pub const EMBED13: &[u8] = include_bytes!("../../data/embed13.trace.gz");
