@@ -4,6 +4,7 @@
 mod support;
 
 mod allocation;
+mod batches;
 mod copies;
 mod host;
 mod managed;

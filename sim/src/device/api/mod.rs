@@ -64,6 +64,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         contexts::primary::TABLE,
         copies::copy2d::TABLE,
         copies::copy3d::TABLE,
+        copies::batch::TABLE,
         copies::copy::TABLE,
         copies::fill::TABLE,
         copies::peer::TABLE,

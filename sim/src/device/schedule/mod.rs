@@ -131,6 +131,18 @@ impl Schedule {
         self.now.fetch_max(time.picos(), Ordering::AcqRel);
     }
 
+    /// Puts what has no order into one that the seed draws.
+    pub(super) fn shuffle<T>(&self, items: &mut [T]) {
+        let mut state = lock(&self.state);
+        let Choice::Seeded(rng) = &mut state.choice else {
+            return;
+        };
+        for last in (1..items.len()).rev() {
+            let other = usize::try_from(rng.below(last as u64 + 1)).unwrap_or(last);
+            items.swap(last, other);
+        }
+    }
+
     /// Takes a stream that has work into account.
     pub(super) fn enlist(&self, stream: &Arc<Stream>) {
         let mut state = lock(&self.state);

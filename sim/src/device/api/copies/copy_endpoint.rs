@@ -5,6 +5,7 @@
 //! waits on the way down, as with the real driver.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use cupola_sys::driver::{CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype, CUresult};
@@ -184,7 +185,7 @@ impl Plan {
     }
 
     /// Finds the memory of both ends.
-    fn prepare(self, call: &Call<'_>, context: &Context) -> Reply<Prepared> {
+    pub(super) fn prepare(self, call: &Call<'_>, context: &Context) -> Reply<Prepared> {
         if !self.across {
             let ends = [(self.to, Access::Write), (self.from, Access::Read)];
             for ((end, rows), wanted) in ends {
@@ -284,13 +285,31 @@ pub(in crate::device::api) fn permit(
 }
 
 /// A copy whose addresses were found good.
-struct Prepared {
+pub(super) struct Prepared {
     transfer: Transfer,
     may_return_early: bool,
 }
 
 impl Prepared {
-    fn submit(mut self, (context, stream): OwnedStream) -> Reply {
+    /// Submits the copy, and returns when it has read its source: at once if that is the host's.
+    pub(super) fn submit_and_read(mut self, (context, stream): OwnedStream) -> Reply {
+        if let Side::Pinned(range, address) = &self.transfer.from.side {
+            // Kept until its bytes are taken.
+            let (range, address) = (Arc::clone(range), *address);
+            self.transfer.from.side = Side::Caller(Pointer(range.host(address)));
+            stage(&mut self.transfer.from)?;
+        }
+        match self.transfer.from.side {
+            Side::Device(_) => {
+                let op = Op::Copy(Box::new(self.transfer));
+                context.submit_and_wait(&stream, op)
+            }
+            // Pageable memory is read at the call in any case.
+            _ => self.submit((context, stream)),
+        }
+    }
+
+    pub(super) fn submit(mut self, (context, stream): OwnedStream) -> Reply {
         let is_blocking =
             self.transfer.direction.is_some() && context.device.config.kind().copies_wait();
         let waits = is_blocking || matches!(self.transfer.to.side, Side::Caller(_));

@@ -1,5 +1,6 @@
 //! Copies and memsets, within a context and between contexts.
 
+pub(super) mod batch;
 pub(super) mod copy;
 pub(super) mod copy2d;
 pub(super) mod copy3d;
