@@ -395,7 +395,8 @@ fn a_body_that_faults_ends_the_launch() {
     }
 }
 
-/// Without it, a loop that never ends would keep its machine for ever.
+/// Without it, a loop that never ends would keep its machine for ever, or who waits for what comes
+/// before it.
 #[test]
 fn a_machine_ends_in_an_endless_loop() {
     without_hanging(|| {
@@ -408,7 +409,15 @@ fn a_machine_ends_in_an_endless_loop() {
                 kernel(&l.bench, body[0], &[], l.choose, &[handle, 1]);
             }
             let exec = instantiate(&l.bench, g);
-            assert_eq!(launch(&l.bench, exec, l.stream), OK);
+            let (d, event) = (&l.bench.driver, l.bench.event());
+            // SAFETY: live handles.
+            unsafe {
+                d.cuMemsetD8Async(l.cells, 1, 32, l.stream).unwrap();
+                d.cuEventRecord(event, l.stream).unwrap();
+                assert_eq!(launch(&l.bench, exec, l.stream), OK);
+                d.cuEventSynchronize(event).unwrap();
+            }
+            assert_eq!(l.bench.query(l.stream), CUresult::CUDA_ERROR_NOT_READY);
             drop(l);
         }
     });

@@ -10,7 +10,7 @@ use crate::device::schedule::clock::{End, Parts, Time};
 use crate::device::schedule::host::Called;
 use crate::device::schedule::kernel::Kernel;
 use crate::device::schedule::{Act, Candidate, Schedule, State};
-use crate::device::streams::stream::{Decided, Job, Stream, Until};
+use crate::device::streams::stream::{Job, Stream, Until};
 use crate::device::sync::lock;
 
 const SLOW: &str = "a function of the program did not return soon, and the machine went on";
@@ -214,10 +214,7 @@ impl Schedule {
         at: Time,
     ) -> MutexGuard<'a, State> {
         state.trace.add(stream.id, job.number, Act::Do, at);
-        let ended = match stream.decide(branch, job, at) {
-            Decided::Over => job.number,
-            Decided::Later => job.number - 1,
-        };
+        let ended = stream.decide(branch, job, at);
         self.end(state, stream, ended, at)
     }
 

@@ -123,7 +123,9 @@ impl Queue {
     /// being called from within the program's own calls.
     fn lend(&mut self, last: u64) -> Option<Job> {
         let next = self.jobs.front().filter(|_| !self.busy)?;
-        if next.number > last || next.op.calls_the_program(false) {
+        // What a branch has put in has the number of what has ended.
+        let is_over = self.finished >= last;
+        if is_over || next.number > last || next.op.calls_the_program(false) {
             return None;
         }
         self.busy = true;
@@ -153,15 +155,6 @@ pub(in crate::device) struct Stream {
     queue: Mutex<Queue>,
     work: Condvar,
     done: Condvar,
-}
-
-/// What has become of a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::device) enum Decided {
-    /// There is nothing to do.
-    Over,
-    /// It ends with the work that it has put into its stream.
-    Later,
 }
 
 /// Whether a caller executes an operation itself if the stream is idle.
@@ -426,8 +419,8 @@ impl Stream {
         lock(&self.queue).ready_at
     }
 
-    /// Executes an operation; whatever happens, the stream goes on. Gives the number of the
-    /// operation that has ended: the one before, if a branch has put work into the stream.
+    /// Executes an operation; whatever happens, the stream goes on. Gives the number of the last
+    /// operation that has ended: one before, if a branch has put work into the stream.
     fn execute(&self, job: Job) -> u64 {
         let mut ended = job.number;
         self.guard(|| {
@@ -435,9 +428,7 @@ impl Stream {
                 && self.health.halted().is_none()
             {
                 job.after.iter().for_each(Until::wait);
-                if self.decide(branch, &job, Time::default()) == Decided::Later {
-                    ended -= 1;
-                }
+                ended = self.decide(branch, &job, Time::default());
                 return Ok(());
             }
             self.perform(job)
@@ -446,8 +437,9 @@ impl Stream {
     }
 
     /// Puts what a branch chooses at the front of the queue, in place of the branch, whose number
-    /// the last of it has.
-    pub(in crate::device) fn decide(&self, branch: &Arc<Branch>, job: &Job, at: Time) -> Decided {
+    /// the last of it has: the others have the number of what has ended. Gives the number of the
+    /// last operation that has ended then.
+    pub(in crate::device) fn decide(&self, branch: &Arc<Branch>, job: &Job, at: Time) -> u64 {
         let (tasks, again) = branch.next();
         let new = |number, op, trace| Job {
             number,
@@ -456,23 +448,24 @@ impl Stream {
             trace,
             at,
         };
+        let mut queue = lock(&self.queue);
+        let finished = queue.finished;
         let tasks = tasks.iter().cloned();
         let mut jobs: Vec<_> = tasks
-            .map(|task| new(job.number - 1, task.op, task.trace))
+            .map(|task| new(finished, task.op, task.trace))
             .collect();
         if again == Again::Yes {
             let branch = Op::Branch(Arc::clone(branch));
             jobs.push(new(job.number, branch, job.trace.clone()));
         }
         let Some(last) = jobs.last_mut() else {
-            return Decided::Over;
+            return job.number;
         };
         last.number = job.number;
-        let mut queue = lock(&self.queue);
         jobs.into_iter()
             .rev()
             .for_each(|job| queue.jobs.push_front(job));
-        Decided::Later
+        finished
     }
 
     /// Does something for the stream and keeps what goes wrong.
