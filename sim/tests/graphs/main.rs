@@ -7,6 +7,7 @@ mod build;
 mod capture;
 mod capture_rules;
 mod conditional;
+mod edges;
 mod launch;
 mod memory;
 mod nodes;

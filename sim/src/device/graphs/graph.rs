@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use cupola_sys::driver::CUresult;
+use cupola_sys::driver::{CUgraphEdgeData, CUresult};
 
 use crate::device::calls::args::Reply;
 use crate::device::graphs::condition::Condition;
@@ -30,6 +30,8 @@ pub(in crate::device) struct Node {
 #[derive(Debug, Default)]
 pub(in crate::device) struct Dag {
     nodes: BTreeMap<u64, Node>,
+    /// Edges that begin before the end of their first node. All wait for it here.
+    early: HashMap<Edge, CUgraphEdgeData>,
     /// For a copy of another graph: the node here for each node there.
     clones: HashMap<u64, u64>,
 }
@@ -101,6 +103,8 @@ impl Dag {
 
     pub(super) fn remove(&mut self, handle: u64) -> Reply<Node> {
         let node = self.nodes.remove(&handle).ok_or(INVALID)?;
+        self.early
+            .retain(|(from, to), _| *from != handle && *to != handle);
         for from in &node.before {
             self.node_mut(*from)?.after.retain(|to| *to != handle);
         }
@@ -110,16 +114,41 @@ impl Dag {
         Ok(node)
     }
 
+    /// What the program has said of an edge.
+    pub(in crate::device) fn data(&self, edge: Edge) -> CUgraphEdgeData {
+        self.early.get(&edge).copied().unwrap_or_default()
+    }
+
+    /// Says it of an edge between kernels.
+    pub(in crate::device) fn set_data(&mut self, edge: Edge, data: CUgraphEdgeData) {
+        if data != CUgraphEdgeData::default() {
+            self.early.insert(edge, data);
+        }
+    }
+
+    /// Whether an edge from this node may begin before the node has ended.
+    ///
+    /// # Errors
+    /// The node is no kernel, or is not of the graph.
+    pub(in crate::device) fn check_early(&self, from: u64, data: CUgraphEdgeData) -> Reply {
+        let is_kernel = matches!(self.node(from)?.kind, NodeKind::Kernel(_));
+        match is_kernel || data == CUgraphEdgeData::default() {
+            true => Ok(()),
+            false => Err(INVALID),
+        }
+    }
+
     /// Adds edges, all or none of them.
     ///
     /// # Errors
     /// An edge is there already, is named twice, leads from a node to itself, or an end of it is
-    /// no node of the graph.
-    pub(in crate::device) fn connect(&mut self, edges: &[Edge]) -> Reply {
+    /// no node of the graph; or it begins early and leads not from a kernel to a kernel.
+    pub(in crate::device) fn connect(&mut self, edges: &[Edge], data: &[CUgraphEdgeData]) -> Reply {
         let mut seen = BTreeSet::new();
-        for edge in edges {
+        for (edge, data) in edges.iter().zip(data) {
             let (from, to) = *edge;
-            self.node(from)?;
+            self.check_early(from, *data)?;
+            self.check_early(to, *data)?;
             let known = self.node(to)?.before.contains(&from);
             if known || from == to || !seen.insert(*edge) {
                 return Err(INVALID);
@@ -129,6 +158,9 @@ impl Dag {
             self.node_mut(*from)?.after.push(*to);
             self.node_mut(*to)?.before.push(*from);
         }
+        for (edge, data) in edges.iter().zip(data) {
+            self.set_data(*edge, *data);
+        }
         Ok(())
     }
 
@@ -136,14 +168,20 @@ impl Dag {
     ///
     /// # Errors
     /// There is no such edge.
-    pub(in crate::device) fn disconnect(&mut self, edges: &[Edge]) -> Reply {
+    pub(in crate::device) fn disconnect(
+        &mut self,
+        edges: &[Edge],
+        data: &[CUgraphEdgeData],
+    ) -> Reply {
         let mut seen = BTreeSet::new();
-        for edge in edges {
+        for (edge, data) in edges.iter().zip(data) {
             let (from, to) = *edge;
-            if !self.node(to)?.before.contains(&from) || !seen.insert(*edge) {
+            let known = self.node(to)?.before.contains(&from) && self.data(*edge) == *data;
+            if !known || !seen.insert(*edge) {
                 return Err(INVALID);
             }
         }
+        self.early.retain(|edge, _| !seen.contains(edge));
         for (from, to) in edges {
             self.node_mut(*from)?.after.retain(|other| other != to);
             self.node_mut(*to)?.before.retain(|other| other != from);

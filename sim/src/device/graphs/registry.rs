@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 
-use cupola_sys::driver::CUresult;
+use cupola_sys::driver::{CUgraphEdgeData, CUresult};
 
 use crate::device::calls::args::Reply;
 use crate::device::graphs::capture::{Capture, Captures};
@@ -233,38 +233,43 @@ impl Graphs {
 
     /// A copy with nodes of its own.
     pub(in crate::device) fn copy(&self, from: &Graph, owner: Owner, made: &Origin) -> Arc<Graph> {
-        let nodes: Vec<_> = {
+        let (nodes, edges) = {
             let dag = lock(&from.dag);
             let nodes = dag.nodes();
-            nodes
+            let early = |edge: &(u64, u64)| dag.data(*edge);
+            let edges: Vec<_> = dag.edges().map(|edge| (edge, early(&edge))).collect();
+            let nodes: Vec<_> = nodes
                 .map(|(handle, node)| {
                     let what = (node.kind.clone(), node.blocks.clone());
-                    (handle, what, node.before.clone())
+                    (handle, what)
                 })
-                .collect()
+                .collect();
+            (nodes, edges)
         };
         let graph = self.create_with(owner, made.clone(), copy(&from.objects));
         let clones: HashMap<_, _> = nodes
             .iter()
-            .map(|(handle, ..)| (*handle, self.new_handle()))
+            .map(|(handle, _)| (*handle, self.new_handle()))
             .collect();
         let clone = |handle: &u64| clones.get(handle).copied();
         let mut dag = lock(&graph.dag);
         // Without edges first: a node may come after one that was made later.
-        let mut edges = Vec::new();
-        for (handle, (kind, blocks), before) in &nodes {
+        for (handle, (kind, blocks)) in &nodes {
             let Some(own) = clone(handle) else { continue };
             let kind = match kind {
                 NodeKind::Child(child) => NodeKind::Child(self.copy(child, Owner::Node, made)),
                 kind => kind.clone(),
             };
-            edges.extend(before.iter().filter_map(clone).map(|from| (from, own)));
             // New handles differ, and there is nothing before.
             let _ = dag.insert(own, (kind, blocks.clone()), Vec::new());
             dag.set_clone(*handle, own);
         }
+        let copied = |((from, to), data): &((u64, u64), CUgraphEdgeData)| {
+            Some(((clone(from)?, clone(to)?), *data))
+        };
+        let (edges, data): (Vec<_>, Vec<_>) = edges.iter().filter_map(copied).unzip();
         // The edges of a graph are good in its copy.
-        let _ = dag.connect(&edges);
+        let _ = dag.connect(&edges, &data);
         drop(dag);
         let mut all = write(&self.nodes);
         all.extend(clones.values().map(|own| (*own, Arc::clone(&graph))));

@@ -1,4 +1,5 @@
-//! The order between nodes. Every edge is a full one: its end comes after all of its start.
+//! The order between nodes. Edges between kernels may begin before the first has ended, and say
+//! so when they are asked; a launch has them wait all the same.
 
 use std::sync::atomic::Ordering;
 
@@ -12,26 +13,46 @@ use crate::device::calls::args::{In, Out, Reply, Slots};
 use crate::device::calls::call::Call;
 use crate::device::sync::lock;
 
-/// Refuses edges that would let a node begin before another has ended: there are none here.
-pub(in crate::device::api) fn check_data(
+/// What the program says of edges; full ones if it says nothing.
+///
+/// # Errors
+/// There are no such edges.
+pub(super) fn data(data: In<CUgraphEdgeData>, count: usize) -> Reply<Vec<CUgraphEdgeData>> {
+    if data.is_null() {
+        return Ok(vec![CUgraphEdgeData::default(); count]);
+    }
+    let programmatic = CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    let [ended, triggered, begun] = [
+        CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,
+        CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+        CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+    ];
+    let check = |index| {
+        let edge = data.at(index)?;
+        let port = u32::from(edge.from_port);
+        let is_known = match u32::from(edge.type_) {
+            0 => port == ended || port == begun,
+            kind => kind == programmatic.0 && (port == triggered || port == begun),
+        };
+        match is_known && edge.to_port == 0 && edge.reserved == [0; 5] {
+            true => Ok(edge),
+            false => Err(INVALID),
+        }
+    };
+    (0..count).map(check).collect()
+}
+
+/// Refuses edges that would let captured work begin before a kernel has ended.
+pub(in crate::device::api) fn check_full(
     call: &Call<'_>,
-    data: In<CUgraphEdgeData>,
+    given: In<CUgraphEdgeData>,
     count: usize,
 ) -> Reply {
-    if data.is_null() {
-        return Ok(());
-    }
-    for index in 0..count {
-        let edge = data.at(index)?;
-        let programmatic = CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-        if u32::from(edge.type_) > programmatic.0 || edge.reserved != [0; 5] {
-            return Err(INVALID);
-        }
-        if (edge.type_, edge.from_port, edge.to_port) != (0, 0, 0) {
-            let text = "an edge from within a kernel is asked for: not supported";
-            call.machine.messages.add(text.into());
-            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
-        }
+    let is_full = |edge: &CUgraphEdgeData| *edge == CUgraphEdgeData::default();
+    if !data(given, count)?.iter().all(is_full) {
+        let text = "an edge from within a kernel is asked for in a capture: not supported";
+        call.machine.messages.add(text.into());
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
     Ok(())
 }
@@ -48,8 +69,7 @@ fn connect(
     to: In<CUgraphNode>,
     count: usize,
 ) -> Reply {
-    let (graph, edges) = (get(call, graph)?, pairs(from, to, count)?);
-    lock(&graph.dag).connect(&edges)
+    connect_v2(call, graph, from, to, In::of(std::ptr::null()), count)
 }
 
 fn connect_v2(
@@ -57,11 +77,12 @@ fn connect_v2(
     graph: CUgraph,
     from: In<CUgraphNode>,
     to: In<CUgraphNode>,
-    data: In<CUgraphEdgeData>,
+    given: In<CUgraphEdgeData>,
     count: usize,
 ) -> Reply {
-    check_data(call, data, count)?;
-    connect(call, graph, from, to, count)
+    let data = data(given, count)?;
+    let (graph, edges) = (get(call, graph)?, pairs(from, to, count)?);
+    lock(&graph.dag).connect(&edges, &data)
 }
 
 fn disconnect(
@@ -71,12 +92,7 @@ fn disconnect(
     to: In<CUgraphNode>,
     count: usize,
 ) -> Reply {
-    let (graph, edges) = (get(call, graph)?, pairs(from, to, count)?);
-    if graph.captured.load(Ordering::Acquire) {
-        return Err(INVALID);
-    }
-    refuse_memory(call, &graph)?;
-    lock(&graph.dag).disconnect(&edges)
+    disconnect_v2(call, graph, from, to, In::of(std::ptr::null()), count)
 }
 
 fn disconnect_v2(
@@ -84,19 +100,36 @@ fn disconnect_v2(
     graph: CUgraph,
     from: In<CUgraphNode>,
     to: In<CUgraphNode>,
-    data: In<CUgraphEdgeData>,
+    given: In<CUgraphEdgeData>,
     count: usize,
 ) -> Reply {
-    check_data(call, data, count)?;
-    disconnect(call, graph, from, to, count)
+    let data = data(given, count)?;
+    let (graph, edges) = (get(call, graph)?, pairs(from, to, count)?);
+    if graph.captured.load(Ordering::Acquire) {
+        return Err(INVALID);
+    }
+    refuse_memory(call, &graph)?;
+    lock(&graph.dag).disconnect(&edges, &data)
 }
 
-/// Writes what full edges have for data.
-fn tell_data(data: Slots<CUgraphEdgeData>, count: usize) -> Reply {
-    if data.is_null() {
+/// Whether a question without a place for what edges say has an answer.
+///
+/// # Errors
+/// One of these begins early.
+fn check_lossless(places: Slots<CUgraphEdgeData>, data: &[CUgraphEdgeData]) -> Reply {
+    let is_full = |edge: &CUgraphEdgeData| *edge == CUgraphEdgeData::default();
+    match places.is_null() && !data.iter().all(is_full) {
+        true => Err(CUresult::CUDA_ERROR_LOSSY_QUERY),
+        false => Ok(()),
+    }
+}
+
+fn tell_data(places: Slots<CUgraphEdgeData>, data: &[CUgraphEdgeData], room: usize) -> Reply {
+    if places.is_null() {
         return Ok(());
     }
-    (0..count).try_for_each(|index| data.put(index, CUgraphEdgeData::default()))
+    let mut told = data.iter().take(room).enumerate();
+    told.try_for_each(|(index, data)| places.put(index, *data))
 }
 
 fn edges_v2(
@@ -108,19 +141,23 @@ fn edges_v2(
     count: Out<usize>,
 ) -> Reply {
     let graph = get(call, graph)?;
-    let edges: Vec<_> = lock(&graph.dag).edges().collect();
+    let (edges, told): (Vec<_>, Vec<_>) = {
+        let dag = lock(&graph.dag);
+        dag.edges().map(|edge| (edge, dag.data(edge))).unzip()
+    };
     let room = count.get()?;
     match (from.is_null(), to.is_null()) {
         (true, true) => return count.set(edges.len()),
         (false, false) => {}
         _ => return Err(INVALID),
     }
+    check_lossless(data, &told)?;
     for index in 0..room {
         let (start, end) = edges.get(index).copied().unwrap_or((0, 0));
         from.put(index, pointer(start))?;
         to.put(index, pointer(end))?;
     }
-    tell_data(data, room.min(edges.len()))?;
+    tell_data(data, &told, room)?;
     count.set(room.min(edges.len()))
 }
 
@@ -149,20 +186,26 @@ fn neighbours(
 ) -> Reply {
     let handle = node.addr() as u64;
     let graph = call.machine.graphs.owner(handle)?;
-    let handles = {
+    let (handles, told): (Vec<_>, Vec<_>) = {
         let dag = lock(&graph.dag);
         let node = dag.node(handle)?;
+        let with = |edge, other: &u64| (*other, dag.data(edge));
         match side {
-            Side::Before => node.before.clone(),
-            Side::After => node.after.clone(),
+            Side::Before => node
+                .before
+                .iter()
+                .map(|from| with((*from, handle), from))
+                .unzip(),
+            Side::After => node.after.iter().map(|to| with((handle, *to), to)).unzip(),
         }
     };
-    let room = count.get()?.min(handles.len());
-    tell(places, count, &handles)?;
-    match places.is_null() {
-        true => Ok(()),
-        false => tell_data(data, room),
+    let room = count.get()?;
+    if places.is_null() {
+        return tell(places, count, &handles);
     }
+    check_lossless(data, &told)?;
+    tell(places, count, &handles)?;
+    tell_data(data, &told, room)
 }
 
 fn before(

@@ -3,10 +3,11 @@
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::api::graphs::edges::check_data;
+use crate::device::api::graphs::edges;
 use crate::device::api::graphs::executables::{params, update};
 use crate::device::api::graphs::{
-    INVALID, add, child, conditional, copy, event, get, host, kernel, memory, values, with_kind,
+    INVALID, add, child, conditional, copy, event, get, handles, host, kernel, memory, values,
+    with_kind,
 };
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
@@ -110,15 +111,25 @@ fn add_any_v2(
     place: Out<CUgraphNode>,
     graph: CUgraph,
     before: In<CUgraphNode>,
-    edges: In<CUgraphEdgeData>,
+    data: In<CUgraphEdgeData>,
     count: usize,
     params: Out<CUgraphNodeParams>,
 ) -> Reply {
     let mut given = params.get()?;
-    check_data(call, edges, count)?;
+    let data = edges::data(data, count)?;
+    let from = handles(before, count)?;
     let target = get(call, graph)?;
     let (mut address, mut bodies) = (None, None);
     add(call, place, graph, (before, count), || {
+        let is_early = |data: &CUgraphEdgeData| *data != CUgraphEdgeData::default();
+        let is_kernel = given.type_ == CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL;
+        if !is_kernel && data.iter().any(is_early) {
+            return Err(INVALID);
+        }
+        let early = from.iter().zip(&data);
+        early
+            .clone()
+            .try_for_each(|(from, data)| lock(&target.dag).check_early(*from, *data))?;
         let made = node(call, Some(graph), &given)?;
         match &made {
             NodeKind::Alloc(seat) => address = Some(seat.address),
@@ -128,6 +139,10 @@ fn add_any_v2(
         }
         Ok(made)
     })?;
+    let added = place.get()?.addr() as u64;
+    for (from, data) in from.iter().zip(data) {
+        lock(&target.dag).set_data((*from, added), data);
+    }
     if let Some(address) = address {
         given.__bindgen_anon_1.alloc.dptr = address;
         params.set(given)?;
@@ -148,8 +163,8 @@ fn add_any(
     count: usize,
     params: Out<CUgraphNodeParams>,
 ) -> Reply {
-    let edges = In::of(std::ptr::null());
-    add_any_v2(call, place, graph, before, edges, count, params)
+    let data = In::of(std::ptr::null());
+    add_any_v2(call, place, graph, before, data, count, params)
 }
 
 /// The node keeps its kind, a kernel its attributes. A child graph is changed by itself.

@@ -8,7 +8,7 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
-use crate::device::api::graphs::edges::check_data;
+use crate::device::api::graphs::edges::check_full;
 use crate::device::api::graphs::handles;
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
@@ -99,7 +99,7 @@ fn begin_to_graph(
         return Err(INVALID);
     }
     let stream = ready(call, stream, mode)?;
-    check_data(call, edges, count)?;
+    check_full(call, edges, count)?;
     let nodes = handles(nodes, count)?;
     lock(&graph.dag).check_set(&nodes)?;
     start(call, &stream, mode, graph, (true, nodes));
@@ -243,7 +243,7 @@ fn update_v2(
     count: usize,
     flags: c_uint,
 ) -> Reply {
-    check_data(call, edges, count)?;
+    check_full(call, edges, count)?;
     update(call, stream, nodes, count, flags)
 }
 
