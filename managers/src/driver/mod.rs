@@ -42,5 +42,7 @@ pub use ledger::Live;
 pub(crate) use ledger::{Holds, Kind, Ledger};
 pub use ownership::ContextKind;
 pub(crate) use ownership::{Ownership, forgive_shutdown};
+#[cfg(all(test, loom))]
+pub(crate) use reactor::Reactor;
 pub(crate) use reactor::{Watched, is_reactor};
 pub(crate) use spin_budget::SpinBudget;

@@ -6,14 +6,18 @@
 
 use std::cell::Cell;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
+#[cfg(not(loom))]
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+#[cfg(loom)]
+use loom::thread::{self, Thread};
+
 use super::SpinBudget;
 use crate::lists;
-use crate::sync::{self, per_thread};
+use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering, per_thread};
 
 per_thread! {
     /// Whether the thread is a reactor's.
@@ -43,6 +47,46 @@ const LONGEST_NAP: Duration = Duration::from_millis(3);
 /// The loss of a context is noticed so late too.
 fn nap(age: Duration) -> Option<Duration> {
     (age >= SPIN).then(|| (age / 100).min(LONGEST_NAP))
+}
+
+/// For so long the thread looks for the next caller before it sleeps, as long as callers come that
+/// close one behind the other: to wake a thread takes longer than a short wait, and in a virtual
+/// machine whose core has gone to sleep with it hundreds of microseconds.
+const LINGER: Duration = SPIN;
+
+/// The times without a caller.
+struct Gaps {
+    /// The mean of the last ones, which the next one is expected to be like.
+    mean: Duration,
+    /// When the last caller went.
+    since: Option<Instant>,
+}
+
+impl Gaps {
+    /// Before any: only some short ones make the thread linger.
+    const fn new() -> Self {
+        Self {
+            mean: Duration::from_micros(4 * LINGER.as_micros() as u64),
+            since: None,
+        }
+    }
+
+    /// There is no caller. Whether the next one is expected before the thread would be asleep.
+    fn is_short(&mut self, now: Instant) -> bool {
+        let since = *self.since.get_or_insert(now);
+        let is_soon = self.mean <= LINGER && now.saturating_duration_since(since) < LINGER;
+        // A model has no time.
+        is_soon && !cfg!(loom)
+    }
+
+    /// A caller has come. A long gap counts as a few times what the thread lingers, so that some
+    /// short ones after it are enough.
+    fn end(&mut self, now: Instant) {
+        if let Some(since) = self.since.take() {
+            let gap = now.saturating_duration_since(since).min(4 * LINGER);
+            self.mean = self.mean / 4 * 3 + gap / 4;
+        }
+    }
 }
 
 /// The thread of one device, for the streams of all its contexts. It is made with the first caller
@@ -82,10 +126,18 @@ impl Reactor {
     /// The process can have no more threads; nothing is looked after then.
     pub(crate) fn watch(&self, watched: Weak<dyn Watched>) -> io::Result<()> {
         let inner = &self.inner;
-        let mut new = sync::lock(&inner.new);
+        let mut new = inner.lock();
         // The threads of a model are its own: they ask in its place.
-        if inner.thread.get().is_none() && !cfg!(loom) {
+        #[cfg(not(loom))]
+        if inner.thread.get().is_none() {
             let _ = inner.thread.set(inner.start()?);
+        }
+        if mutant!("reactor_wakes_before_the_caller_is_in") {
+            drop(new);
+            inner.unpark();
+            new = inner.lock();
+            new.watched.push(watched);
+            return Ok(());
         }
         new.watched.push(watched);
         new.newest = Some(Instant::now());
@@ -96,7 +148,7 @@ impl Reactor {
 
     /// Another caller has come for something that the thread looks after.
     pub(crate) fn hurry(&self) {
-        sync::lock(&self.inner.new).newest = Some(Instant::now());
+        self.inner.lock().newest = Some(Instant::now());
         self.inner.unpark();
     }
 
@@ -105,27 +157,52 @@ impl Reactor {
         &self.event_waits
     }
 
+    /// The thread ends when it has looked.
+    pub(crate) fn end(&self) {
+        // The thread sees it, because it was unparked after.
+        self.inner.ended.store(true, Ordering::Relaxed);
+        self.inner.unpark();
+    }
+
     #[cfg(all(test, not(loom)))]
     pub(crate) fn set_stack(&self, bytes: Option<usize>) {
-        *sync::lock(&self.inner.stack) = bytes;
+        *crate::sync::lock(&self.inner.stack) = bytes;
+    }
+
+    /// How often the thread has looked.
+    #[cfg(test)]
+    pub(crate) fn looks(&self) -> u64 {
+        self.inner.looks.load(Ordering::Relaxed)
+    }
+
+    /// Starts the thread, as one of a model.
+    #[cfg(all(test, loom))]
+    pub(crate) fn start_in_model(&self) -> thread::JoinHandle<()> {
+        let inner = Arc::clone(&self.inner);
+        let thread = thread::spawn(move || inner.run());
+        let _ = self.inner.thread.set(thread.thread().clone());
+        thread
     }
 }
 
 impl Drop for Reactor {
     /// Takes no lock: in a fork another thread may have left it taken.
     fn drop(&mut self) {
-        // The thread sees it, because it was unparked after.
-        self.inner.ended.store(true, Ordering::Relaxed);
-        self.inner.unpark();
+        self.end();
     }
 }
 
 impl Inner {
+    fn lock(&self) -> MutexGuard<'_, New> {
+        self.new.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(not(loom))]
     fn start(self: &Arc<Self>) -> io::Result<Thread> {
         let this = Arc::clone(self);
         let thread = thread::Builder::new().name("cupola-reactor".into());
         #[cfg(all(test, not(loom)))]
-        let thread = match *sync::lock(&self.stack) {
+        let thread = match *crate::sync::lock(&self.stack) {
             Some(bytes) => thread.stack_size(bytes),
             None => thread,
         };
@@ -141,13 +218,16 @@ impl Inner {
     fn run(&self) {
         let _ = IS_REACTOR.try_with(|is_reactor| is_reactor.set(true));
         let mut watched = Vec::new();
-        let mut newest = Instant::now();
+        let (mut newest, mut gaps) = (Instant::now(), Gaps::new());
         while !self.ended.load(Ordering::Relaxed) {
-            let mut new = sync::lock(&self.new);
+            let mut new = self.lock();
             watched.append(&mut new.watched);
             newest = new.newest.take().unwrap_or(newest);
             drop(new);
             let now = Instant::now();
+            if !watched.is_empty() {
+                gaps.end(now);
+            }
             lists::retain(&mut watched, |watched: &Weak<dyn Watched>| {
                 watched
                     .upgrade()
@@ -155,15 +235,21 @@ impl Inner {
             });
             self.looks.fetch_add(1, Ordering::Relaxed);
             // A caller that came meanwhile has unparked the thread, so it does not sleep.
-            if watched.is_empty() {
-                thread::park();
-                continue;
-            }
-            match nap(now.saturating_duration_since(newest)) {
-                Some(nap) => thread::park_timeout(nap),
-                None => thread::yield_now(),
+            match watched.is_empty() {
+                true if gaps.is_short(now) => thread::yield_now(),
+                true => thread::park(),
+                false => pause(now.saturating_duration_since(newest)),
             }
         }
+    }
+}
+
+/// Between two looks, for callers of which the newest waits for `age`.
+fn pause(age: Duration) {
+    match nap(age) {
+        #[cfg(not(loom))]
+        Some(nap) => thread::park_timeout(nap),
+        _ => thread::yield_now(),
     }
 }
 
@@ -185,10 +271,6 @@ mod tests {
     }
 
     impl Reactor {
-        fn looks(&self) -> u64 {
-            self.inner.looks.load(Ordering::Relaxed)
-        }
-
         /// Waits until the thread sleeps: it does not look for some time.
         fn sleeps(&self) {
             let end = Instant::now() + LATE;
@@ -248,6 +330,29 @@ mod tests {
         let most = begin.elapsed().as_millis() as u64 + 2;
         assert!((1..=most).contains(&looks), "{looks} of {most}");
         drop(work);
+    }
+
+    // Without it each of many waits one behind the other would wake the thread; or one that has no
+    // caller would take a core.
+    #[test]
+    fn it_lingers_while_callers_come_close_one_behind_the_other() {
+        let begin = Instant::now();
+        let at = |micros| begin + Duration::from_micros(micros);
+        let mut gaps = Gaps::new();
+        assert!(!gaps.is_short(at(0)), "no caller came so far");
+        let mut now = 0;
+        for _ in 0..12 {
+            now += 100;
+            gaps.end(at(now));
+            gaps.is_short(at(now));
+        }
+        assert!(gaps.is_short(at(now + 299)));
+        assert!(!gaps.is_short(at(now + 300)), "it sleeps in the end");
+        gaps.end(at(now + 60_000_000));
+        assert!(
+            !gaps.is_short(at(now + 60_000_000)),
+            "the next one may be long too"
+        );
     }
 
     // Without it each context would have a thread that asks the same device.

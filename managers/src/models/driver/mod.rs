@@ -3,3 +3,4 @@
 mod core;
 mod current;
 mod intern;
+mod reactor;

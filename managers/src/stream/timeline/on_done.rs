@@ -54,6 +54,10 @@ impl Timeline {
         } else if !mutant!("timeline_waiter_hears_of_no_loss") {
             core.watch(waiter);
         }
+        // Before the thread is woken, which takes longer: the stream writes meanwhile.
+        if !is_told {
+            self.raise_flag();
+        }
         let this: Weak<Self> = Arc::downgrade(self);
         let watched = match is_new {
             true => core.reactor().watch(this),
@@ -67,8 +71,6 @@ impl Timeline {
             self.waiters.abandon(Error::Full {
                 kind: "thread that waits for tickets",
             });
-        } else if !is_told {
-            self.raise_flag();
         }
         subscription
     }
