@@ -109,7 +109,9 @@ extern crate self as cupola_managers;
 
 pub use backend::BackendRegistry;
 pub use buffer::{Buffer, BuffersConfig, CastError, DeviceCopy, PinnedBuffer};
-pub use context::{Context, ContextKind, ContextManager, ContextsConfig, GreenConfig, Live};
+pub use context::{
+    Context, ContextKind, ContextManager, ContextsConfig, GraphUsage, GreenConfig, Live,
+};
 pub use copies::{BulkCopy, CopyConfig, CopyScheduler};
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};

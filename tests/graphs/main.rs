@@ -6,6 +6,7 @@ mod common;
 mod changes;
 mod groups;
 mod lifetimes;
+mod memory;
 mod nodes;
 mod refusals;
 mod updates;

@@ -5,6 +5,7 @@ use cupola_managers::ops::{self, LaunchAttributes, LaunchConfig};
 use cupola_managers::pipeline::{GraphReport, Graphs, Pipeline, PipelineConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::{Error, GraphExec, Stream};
+use cupola_sys::driver::flags::GraphInstantiateFlags;
 use cupola_testing::Stage;
 use cupola_testing::sweep::Outcome;
 
@@ -207,7 +208,9 @@ pub(crate) fn changed(stage: &Stage) -> Outcome {
         capture.last_node(&stream)
     })?;
     assert!(node.is_some());
-    let captured = graph.instantiate()?;
+    let flags = GraphInstantiateFlags::empty();
+    let captured = graph.instantiate_measured(flags, stream)?;
+    assert_eq!(context.graph_usage()?.measured, 1);
     Settled {
         executable: captured,
         stream,

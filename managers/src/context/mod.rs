@@ -7,6 +7,7 @@
 
 mod borrow;
 mod config;
+mod graph_usage;
 mod green;
 mod lease;
 mod primary_flags;
@@ -23,6 +24,7 @@ use cupola_core::tag;
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 pub use self::config::ContextsConfig;
+pub use graph_usage::GraphUsage;
 pub use green::{GreenConfig, GreenPartition};
 pub use lease::{Context, MemoryInfo};
 pub use primary_flags::PrimaryState;

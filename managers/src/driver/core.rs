@@ -18,7 +18,7 @@ use super::RelaxedCapture;
 use super::current::{self, Identity};
 use super::graveyard::Graveyard;
 use super::intern::{self, Member};
-use super::ledger::{Kind, Ledger};
+use super::ledger::{ExecutableCounts, Kind, Ledger};
 use super::ownership::{ContextKind, GreenPart, Ownership, forgive_shutdown};
 use super::reactor::Reactor;
 use super::shared::SharedContext;
@@ -51,6 +51,7 @@ pub(crate) struct ContextCore {
     /// This execution manager among those; of a green context none of them.
     pub(super) member: Arc<Member>,
     pub(super) graveyard: Graveyard,
+    executables: ExecutableCounts,
     pub(super) ledger: Arc<Ledger>,
 }
 
@@ -113,6 +114,7 @@ impl ContextCore {
             shared,
             member,
             graveyard: Graveyard::default(),
+            executables: ExecutableCounts::default(),
             ledger,
         });
         if !core.ownership.is_ours() {
@@ -212,6 +214,11 @@ impl ContextCore {
         let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
         let (handle, permit) = name.as_ref()?;
         permit.is_of(manager).then_some(*handle)
+    }
+
+    /// The executables of graphs that are alive in this context.
+    pub(crate) fn executables(&self) -> &ExecutableCounts {
+        &self.executables
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

@@ -52,6 +52,47 @@ pub(crate) trait Holds: Send + Sync {
     fn buffers(&self) -> (u64, u64);
 }
 
+/// The executables of graphs in one context, and the memory that some of them were seen to take.
+#[derive(Debug, Default)]
+pub(crate) struct ExecutableCounts {
+    alive: AtomicU64,
+    measured: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl ExecutableCounts {
+    pub(crate) fn add(&self) {
+        self.alive.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One of them took so many bytes.
+    pub(crate) fn add_measured(&self, bytes: u64) {
+        self.measured.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// One is gone, that took so many bytes if it was measured.
+    pub(crate) fn remove(&self, measured: Option<u64>) {
+        self.alive.fetch_sub(1, Ordering::Relaxed);
+        if let Some(bytes) = measured {
+            self.measured.fetch_sub(1, Ordering::Relaxed);
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn alive(&self) -> u64 {
+        self.alive.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn measured(&self) -> u64 {
+        self.measured.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
 /// Counts of driver objects that are alive.
 pub(crate) struct Ledger {
     counts: [AtomicU64; KINDS],

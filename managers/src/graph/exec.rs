@@ -32,6 +32,8 @@ pub struct GraphExec {
     pub(super) order: Option<Arc<LaunchOrder>>,
     /// Of one whose nodes have names.
     nodes: Option<Arc<NamedNodes>>,
+    /// Bytes of the device that it took, where that was looked at.
+    memory: Option<u64>,
     core: Arc<ContextCore>,
 }
 
@@ -65,6 +67,7 @@ impl GraphExec {
         nodes: Option<Arc<NamedNodes>>,
     ) -> Self {
         core.ledger().add(Kind::GraphExec, 1);
+        core.executables().add();
         let uses = Uses {
             resources: vec![resources],
             staging,
@@ -76,6 +79,7 @@ impl GraphExec {
             uses,
             order,
             nodes,
+            memory: None,
             core: Arc::clone(core),
         }
     }
@@ -91,6 +95,19 @@ impl GraphExec {
     /// The nodes of the graph that it was made of, where they have names.
     pub(super) fn nodes(&self) -> Option<&Arc<NamedNodes>> {
         self.nodes.as_ref()
+    }
+
+    /// It took so many bytes of the device.
+    pub(super) fn note_memory(&mut self, bytes: u64) {
+        self.memory = Some(bytes);
+        self.core.executables().add_measured(bytes);
+    }
+
+    /// Bytes of the device that the executable took when it was made and uploaded, of one that was
+    /// [measured](super::Graph::instantiate_measured) then.
+    #[must_use]
+    pub fn device_memory(&self) -> Option<u64> {
+        self.memory
     }
 
     /// Launches the graph (`cuGraphLaunch`): in the order of `stream`, and after the launch before, of
@@ -323,6 +340,7 @@ impl Retired {
 
 impl Drop for GraphExec {
     fn drop(&mut self) {
+        self.core.executables().remove(self.memory);
         let raw = self.raw;
         // SAFETY: made by the driver for this owner, and used no more; the driver lets launches end.
         let _ = self.core.dispose(Kind::GraphExec, |driver| unsafe {

@@ -43,7 +43,8 @@ pub use update::{Update, UpdateRefusal};
 
 use crate::driver::{ContextCore, RelaxedCapture};
 use crate::error::{Error, Result};
-use crate::stream::GraphResources;
+use crate::ops::synchronize;
+use crate::stream::{GraphResources, Stream};
 use crate::sync;
 use node::NamedNodes;
 use order::{LaunchOrder, join_order};
@@ -189,6 +190,42 @@ impl Graph {
             self.order.clone(),
             self.nodes.clone(),
         ))
+    }
+
+    /// Makes an executable, uploads it on `stream`, waits for that, and looks how much less of the device is
+    /// free then (`cuMemGetInfo`): [`GraphExec::device_memory`]. No driver tells what an executable takes. So
+    /// the figure is an estimate, in the steps in which the driver gets memory for many objects: 0 for an
+    /// executable that found room there, and what other users of the device do meanwhile is in it.
+    ///
+    /// # Errors
+    /// As [`instantiate_with`](Self::instantiate_with) and [`GraphExec::upload`]; the error of work on
+    /// `stream`.
+    #[doc(alias = "cuGraphUpload")]
+    #[doc(alias = "cuMemGetInfo")]
+    #[track_caller]
+    pub fn instantiate_measured(
+        &self,
+        flags: GraphInstantiateFlags,
+        stream: &Stream,
+    ) -> Result<GraphExec> {
+        let before = self.free_memory()?;
+        let mut executable = self.instantiate_with(flags)?;
+        executable.upload(stream)?;
+        synchronize(stream)?;
+        let after = self.free_memory()?;
+        executable.note_memory(before.saturating_sub(after));
+        Ok(executable)
+    }
+
+    /// Bytes of the device that are free.
+    #[track_caller]
+    fn free_memory(&self) -> Result<u64> {
+        let (mut free, mut total) = (0, 0);
+        let driver = self.core().enter()?;
+        // SAFETY: both outlive the call, and the context is current.
+        let asked = unsafe { driver.cuMemGetInfo_v2(&raw mut free, &raw mut total) };
+        self.core().check(asked)?;
+        Ok(free as u64)
     }
 
     /// A graph of the same work (`cuGraphClone`), without the pinned memory of this one: it copies

@@ -98,6 +98,9 @@ pub struct Usage {
     /// Bytes of the device that are in use by others: other processes, contexts, libraries and
     /// pools, and the needs of the driver itself.
     pub foreign: u64,
+    /// Those of them that executables of graphs in the pool's context took, where they were
+    /// [measured](crate::Graph::instantiate_measured): an estimate.
+    pub executables: u64,
     /// Bytes of the device that are free. Of an integrated one, whose memory is the host's, the
     /// bytes that the host has available: the driver counts the system's cache of files as used.
     pub device_free: u64,
@@ -182,6 +185,7 @@ impl Pool {
             foreign: device_total
                 .saturating_sub(device_free)
                 .saturating_sub(mapped),
+            executables: self.core.executables().bytes(),
             device_free,
         })
     }
