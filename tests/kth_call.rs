@@ -44,7 +44,8 @@ fn every_call_of_graphs_may_fail() {
     run(&Sweep::new(machine.clone(), graphs::captured).title("captured graphs, CUDA 13.0"));
     run(&Sweep::new(machine.clone(), graphs::built).title("graphs by nodes, CUDA 13.0"));
     run(&Sweep::new(machine.clone(), graphs::grouped).title("graphs of a group, CUDA 13.0"));
-    run(&Sweep::new(machine, graphs::changed).title("changed nodes, CUDA 13.0"));
+    run(&Sweep::new(machine.clone(), graphs::changed).title("changed nodes, CUDA 13.0"));
+    run(&Sweep::new(machine, graphs::conditional).title("conditional nodes, CUDA 13.0"));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod common;
 
 mod changes;
+mod conditional;
 mod groups;
 mod lifetimes;
 mod memory;

@@ -1,6 +1,8 @@
 //! Graphs: captured and made node by node, launched, updated, cloned, gone.
 
-use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder, GraphGroup, Update};
+use cupola_managers::graph::{
+    CaptureConfig, ConditionStart, Graph, GraphBuilder, GraphGroup, Update,
+};
 use cupola_managers::ops::{self, LaunchAttributes, LaunchConfig};
 use cupola_managers::pipeline::{GraphReport, Graphs, Pipeline, PipelineConfig};
 use cupola_managers::pool::PoolConfig;
@@ -217,5 +219,37 @@ pub(crate) fn changed(stage: &Stage) -> Outcome {
     }
     .launch()?;
     drop((graph, executable));
+    Ok(ops::synchronize(stream)?)
+}
+
+pub(crate) fn conditional(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let stream = context.streams().create(Default::default())?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let mut out = pool.zeros::<u32>(64, &stream)?;
+    let mut builder = GraphBuilder::new(&context)?;
+    let condition = builder.condition(ConditionStart::Value(1))?;
+    builder.when_else(
+        &[],
+        condition,
+        |body| {
+            let inner = body.condition(ConditionStart::Value(2))?;
+            body.switch(&[], inner, 3, |case, body| {
+                body.fill(&[], &mut out, case)?;
+                Ok::<_, Error>(())
+            })?;
+            Ok(())
+        },
+        |otherwise| {
+            let never = otherwise.condition(ConditionStart::Value(0))?;
+            otherwise.repeat_while(&[], never, |_| Ok::<_, Error>(()))?;
+            Ok::<_, Error>(())
+        },
+    )?;
+    let (executable, stream) = (builder.finish().instantiate()?, &stream);
+    let mut executable = Settled { executable, stream };
+    executable.launch()?;
+    assert_eq!(out.to_vec(stream)?, [2; 64]);
+    drop(executable);
     Ok(ops::synchronize(stream)?)
 }
