@@ -272,3 +272,34 @@ fn kernels_have_attributes_as_nodes_in_captures_and_alone() {
     drop((graph, captured, kernel, x, y, stream));
     bench.finish_later();
 }
+
+// Without it a node could be taken for one that kernels may change where the driver has none.
+#[test]
+fn a_kernel_may_be_changed_on_the_device_where_the_driver_can() {
+    let bench = Bench::open();
+    let (x, mut y) = (buffer(&bench, 1.0), buffer(&bench, 0.0));
+    let kernel = bench.kernel("cupola_saxpy");
+    let mut builder = GraphBuilder::new(&bench.context).unwrap();
+    let filled = builder.fill(&[], &mut y, 0.0_f32).unwrap();
+    let config = LaunchConfig::linear(1, 32);
+    let arguments = (10_u64, 1.0_f32, &x, &mut y);
+    // SAFETY: the kernel reads ten elements of `x` and changes those of `y`.
+    let node = unsafe { builder.kernel(&[filled], &kernel, config, arguments) }.unwrap();
+    invalid("node", builder.device_updatable(filled));
+    match builder.device_updatable(node) {
+        Ok(name) => assert_eq!(builder.device_updatable(node).unwrap(), name),
+        Err(error) => {
+            assert!(!crate::common::on_gpu(), "{error}");
+            assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_NOT_SUPPORTED));
+        }
+    }
+    let mut executable = builder.finish().instantiate().unwrap();
+    executable.upload(&bench.stream).unwrap();
+    executable.launch(&bench.stream).unwrap();
+    assert_eq!(
+        y.to_vec(&bench.stream).unwrap()[..11],
+        [vec![1.0; 10], vec![0.0]].concat()
+    );
+    drop((executable, kernel, x, y));
+    bench.finish_later();
+}

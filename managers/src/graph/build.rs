@@ -238,7 +238,11 @@ impl GraphBuilder {
             // SAFETY: the node is alive, and no other thread makes calls with its graph.
             unsafe { calls::make_updatable(driver, node.raw()) }
         };
-        core.check(made).map(DeviceNode)
+        let raw = core.check(made)?;
+        if raw.is_null() {
+            return Err(Error::invalid("node", "the driver has no name of it"));
+        }
+        Ok(DeviceNode(raw))
     }
 
     /// A copy within the device (`cuGraphAddMemcpyNode`). The lengths are equal, and not 0.

@@ -147,6 +147,11 @@ pub(super) unsafe fn make_updatable(
     // of the node into it although its parameter says that it does not.
     unsafe { driver.cuGraphKernelNodeSetAttribute(node, id, &raw mut value) }?;
     // SAFETY: every bit pattern of the member is a number and an address.
+    if unsafe { value.deviceUpdatableKernelNode }.devNode.is_null() {
+        // SAFETY: the conditions of this function; `value` outlives the call.
+        unsafe { driver.cuGraphKernelNodeGetAttribute(node, id, &raw mut value) }?;
+    }
+    // SAFETY: every bit pattern of the member is a number and an address.
     Ok(unsafe { value.deviceUpdatableKernelNode }.devNode)
 }
 
