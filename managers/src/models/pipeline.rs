@@ -1,10 +1,13 @@
 //! Threads that fill the slots of a pipeline.
 
+use std::num::NonZeroUsize;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
 use crate::models::model;
+use crate::pipeline::depth::Turns;
 use crate::pipeline::faces::feed::{Feed, Next};
 
 /// Two slots, filled by the thread that has taken them.
@@ -70,6 +73,60 @@ fn items_come_whole_and_in_the_order_of_their_numbers() {
         for producer in producers {
             producer.join().unwrap();
         }
+    });
+}
+
+// Without it a thread could fill a slot again before its last item has arrived, or write on in one
+// that the pipeline reads; or a run that fails could wait for threads that fill, or they for it.
+#[test]
+fn a_slot_goes_round_until_the_run_fails() {
+    let outcomes = ["one thread filled all", "both threads filled some"];
+    model(&outcomes, |seen| {
+        let slots = Arc::new(Slots {
+            feed: Feed::new(1),
+            contents: [UnsafeCell::new(0), UnsafeCell::new(0)],
+        });
+        slots.feed.add_producer();
+        let producers = [0, 1].map(|_| {
+            let slots = Arc::clone(&slots);
+            thread::spawn(move || {
+                let mut filled = 0;
+                while let Some(number) = slots.feed.take() {
+                    // SAFETY: the slot is this thread's, as loom checks.
+                    slots.contents[0].with_mut(|at| unsafe { *at = number + 10 });
+                    slots.feed.give_back(number, Some(1));
+                    filled += 1;
+                }
+                slots.feed.remove_producer();
+                filled
+            })
+        });
+        let depth = NonZeroUsize::new(1).unwrap();
+        let mut turns = Turns::new(depth, depth);
+        let mut last = None;
+        for number in 0..2 {
+            // As in a run: a turn begins, and then its slot is offered.
+            let turn = turns.begin().expect("the slot is free");
+            assert_ne!(last.replace(turn), Some(turn), "its generation");
+            slots.feed.offer();
+            assert_eq!(slots.feed.wait_for(number), Next::Filled(1));
+            // SAFETY: the slot came back, as loom checks.
+            let found = slots.contents[0].with(|at| unsafe { *at });
+            assert_eq!(found, number + 10);
+            assert!(turns.begin().is_none(), "its item is on its way");
+            for _ in 0..3 {
+                turns.advance(turn);
+            }
+        }
+        // The second item has failed.
+        slots.feed.end();
+        turns.reset();
+        let filled = producers.map(|producer| producer.join().unwrap());
+        assert_eq!(filled[0] + filled[1], 2, "none twice, and none lost");
+        seen.note(match filled.contains(&0) {
+            true => "one thread filled all",
+            false => "both threads filled some",
+        });
     });
 }
 

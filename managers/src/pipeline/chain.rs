@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 
 use super::Pipeline;
 use super::config::PipelineConfig;
@@ -180,6 +181,13 @@ impl<I, O, C> PipelineBuilder<I, O, C> {
     /// Has so many items in flight; 3 by default.
     pub fn depth(self, depth: usize) -> Self {
         let config = self.config.depth(depth);
+        Self { config, ..self }
+    }
+
+    /// Has so many items in flight at first, and as many more as
+    /// [`PipelineConfig::adaptive`] says.
+    pub fn adaptive(self, depth: RangeInclusive<usize>) -> Self {
+        let config = self.config.adaptive(depth);
         Self { config, ..self }
     }
 

@@ -1,6 +1,7 @@
 //! Sizes, depth and mode of a pipeline.
 
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 
 use super::graphs::Graphs;
 use super::telemetry::Sampling;
@@ -35,6 +36,9 @@ pub struct PipelineConfig {
     /// keep the three stages busy; a fourth hides the time that filling and consuming take on the
     /// host. One slot is the serial order, to compare with.
     pub depth: usize,
+    /// How many the pipeline may let be in flight by itself, if that is more: see
+    /// [`adaptive`](Self::adaptive).
+    pub most: usize,
     /// How much device memory they share.
     pub rings: Rings,
     /// Of which items the device times of each stage are taken; of none by default.
@@ -52,6 +56,7 @@ impl PipelineConfig {
             input_len,
             output_len,
             depth: 3,
+            most: 3,
             rings: Rings::Whole,
             sampling: Sampling::Off,
             graphs: Graphs::Chains,
@@ -67,7 +72,22 @@ impl PipelineConfig {
     /// The same, with `depth` items in flight.
     #[must_use]
     pub const fn depth(self, depth: usize) -> Self {
-        Self { depth, ..self }
+        self.adaptive(depth..=depth)
+    }
+
+    /// The same, with so many items in flight at first, and slots added up to the most while that helps:
+    /// when the host is late at times, so that the device has nothing to do, and has to wait for the
+    /// device at others. A slot that the pool refuses is not added, nor is another
+    /// ([`Pipeline::growth`](super::Pipeline::growth)). Slots stay until the pipeline ends. Each item
+    /// asks two events (`cuEventQuery`) as long as slots may be added; none is added
+    /// during a run of [producers](super::Pipeline::producers). Split rings stay as long as they are.
+    #[must_use]
+    pub const fn adaptive(self, depth: RangeInclusive<usize>) -> Self {
+        Self {
+            depth: *depth.start(),
+            most: *depth.end(),
+            ..self
+        }
     }
 
     /// The same, with at most so many inputs and outputs on the device.
@@ -93,6 +113,17 @@ impl PipelineConfig {
     pub(super) fn slots(&self) -> Result<NonZeroUsize> {
         let none = || Error::invalid("pipeline depth", "a pipeline needs a slot");
         NonZeroUsize::new(self.depth).ok_or_else(none)
+    }
+
+    /// The most slots that there may be.
+    pub(super) fn most_slots(&self) -> Result<NonZeroUsize> {
+        let depth = self.slots()?;
+        Ok(NonZeroUsize::new(self.most).map_or(depth, |most| most.max(depth)))
+    }
+
+    /// Whether each slot has an input and an output.
+    pub(super) fn has_whole_rings(&self) -> bool {
+        self.rings == Rings::Whole
     }
 
     /// How many inputs and outputs there are on the device, of both some.

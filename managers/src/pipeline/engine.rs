@@ -3,9 +3,10 @@
 //! A turn of the ring is the generation of its slot, so a slot that is used again is never taken for
 //! its earlier use.
 
-use cupola_core::{Stage, StageRing, Turn};
+use cupola_core::{Stage, Turn};
 
 use super::config::PipelineConfig;
+use super::depth::{Adaptive, Growth, Turns};
 use super::graphs::StepGraphs;
 use super::item::Item;
 use super::rings::DeviceRing;
@@ -20,7 +21,8 @@ use crate::pool::MemoryPool;
 use crate::stream::Stream;
 
 pub(super) struct Engine<I: DeviceCopy, O: DeviceCopy> {
-    pub(super) turns: StageRing,
+    pub(super) turns: Turns,
+    pub(super) adaptive: Option<Box<Adaptive>>,
     /// Before the memory that they use.
     pub(super) graphs: StepGraphs,
     pub(super) slots: Vec<Slot<I, O>>,
@@ -54,10 +56,11 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         for _ in 0..depth.get() {
             slots.push(Slot::new(context, config)?);
         }
-        let clock = Clock::new(context, config.sampling, depth.get())?;
+        let clock = Clock::new(context, config.sampling, config.most_slots()?.get())?;
         scope::made(depth.get(), streams.all());
         Ok(Self {
-            turns: StageRing::new(depth),
+            turns: Turns::new(depth, config.most_slots()?),
+            adaptive: Adaptive::of(&config, pool),
             graphs: StepGraphs::new(&config),
             slots,
             inputs,
@@ -71,7 +74,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         })
     }
 
-    pub(super) fn turns(&self) -> &StageRing {
+    pub(super) fn turns(&self) -> &Turns {
         &self.turns
     }
 
@@ -101,7 +104,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     /// The slots, in the order in which turns use them from now on.
     pub(super) fn slots(&self) -> impl Iterator<Item = &Slot<I, O>> {
-        let first = self.turns.next_buffer();
+        let first = self.turns.next_slot();
         self.slots.iter().cycle().skip(first).take(self.slots.len())
     }
 
@@ -119,7 +122,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             self.settle(Site::here());
         }
         self.is_usable()?;
-        (self.next, self.report) = (0, Report::default());
+        (self.next, self.last, self.report) = (0, None, Report::default());
         self.graphs.restart();
         if let Some(clock) = &mut self.clock {
             clock.restart();
@@ -180,6 +183,11 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
     }
 
+    /// How an adaptive pipeline has grown.
+    pub(super) fn growth(&self) -> Option<&Growth> {
+        self.adaptive.as_ref().map(|adaptive| adaptive.growth())
+    }
+
     /// Notes a wait of the host because all slots were in flight.
     pub(super) fn note_full(&mut self) {
         self.report.full_waits += 1;
@@ -187,7 +195,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     /// Whether a slot is free.
     pub(super) fn has_room(&self) -> bool {
-        self.turns.in_flight() < self.turns.depth()
+        self.turns.has_room()
     }
 
     /// The pinned input of the next item; empty when all slots are in flight.
@@ -196,7 +204,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             return &[];
         }
         // SAFETY: the slot's last turn is over, so no upload of it runs, and no thread fills it.
-        unsafe { self.slots[self.turns.next_buffer()].input() }
+        unsafe { self.slots[self.turns.next_slot()].input() }
     }
 
     /// The same, for writing; `None` when all slots are in flight.
@@ -204,7 +212,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         if !self.has_room() {
             return None;
         }
-        let slot = &mut self.slots[self.turns.next_buffer()];
+        let slot = &mut self.slots[self.turns.next_slot()];
         // SAFETY: the slot's last turn is over, so no upload of it runs, and no thread fills it.
         Some(unsafe { slot.input_mut() })
     }
@@ -222,10 +230,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     /// Frees the turns without an item that come before the oldest item. Whether there is one.
     pub(super) fn find_item(&mut self) -> bool {
         while let Some(turn) = self.turns.oldest(Stage::Downloading) {
-            if self.slots[self.turns.buffer(turn)].has_item() {
+            if self.slots[self.turns.slot(turn)].has_item() {
                 return true;
             }
-            let _ = self.turns.advance(turn);
+            self.turns.advance(turn);
         }
         false
     }
@@ -234,9 +242,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     #[cfg(feature = "futures")]
     pub(super) fn oldest_index(&self) -> u64 {
         let oldest = self.turns.oldest(Stage::Downloading);
-        oldest.map_or(self.next, |turn| {
-            self.slots[self.turns.buffer(turn)].index()
-        })
+        oldest.map_or(self.next, |turn| self.slots[self.turns.slot(turn)].index())
     }
 
     /// Whether the oldest item has arrived (`cuEventQuery`, unless it is known).
@@ -245,7 +251,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let Some(turn) = self.turns.oldest(Stage::Downloading) else {
             return Ok(false);
         };
-        let slot = &self.slots[self.turns.buffer(turn)];
+        let slot = &self.slots[self.turns.slot(turn)];
         let failed = |error| ItemError::new(slot.index(), ItemStage::Download, error);
         self.is_usable().map_err(failed)?;
         // No closure, which would not know this function's caller.
@@ -262,12 +268,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let Some(turn) = self.turns.oldest(Stage::Downloading) else {
             return Ok(None);
         };
-        let place = self.turns.buffer(turn);
+        let place = self.turns.slot(turn);
         let slot = &mut self.slots[place];
         let index = slot.index();
         let failed = |error: Error| ItemError::new(index, ItemStage::Download, error);
         if !slot.has_item() {
-            let _ = self.turns.advance(turn);
+            self.turns.advance(turn);
             return Ok(None);
         }
         debug_assert!(slot.is_of(turn), "a slot belongs to its newest turn");
@@ -277,7 +283,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let scope = Scope::wait(index);
         slot.wait().map_err(failed)?;
         drop(scope);
-        let _ = self.turns.advance(turn);
+        self.turns.advance(turn);
         slot.leave_out();
         if let Some(clock) = &mut self.clock {
             clock.take(slot.marks(), index, place).map_err(failed)?;

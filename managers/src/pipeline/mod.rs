@@ -19,6 +19,7 @@
 
 mod chain;
 mod config;
+pub(crate) mod depth;
 mod engine;
 pub(crate) mod faces;
 mod graphs;
@@ -35,6 +36,7 @@ use std::fmt;
 pub use crate::error::{ItemError, ItemStage};
 pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
 pub use config::{PipelineConfig, Rings};
+pub use depth::Growth;
 pub use faces::{Consumer, InputSlot, Producer};
 pub use graphs::{DirectReason, GraphReport, Graphs};
 pub use input::Input;
@@ -121,6 +123,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
         self.engine.turns().depth()
     }
 
+    /// How an [adaptive](PipelineConfig::adaptive) pipeline has grown; `None` of any other.
+    #[must_use]
+    pub fn growth(&self) -> Option<&Growth> {
+        self.engine.growth()
+    }
+
     /// How many items were submitted and not taken.
     #[must_use]
     pub fn in_flight(&self) -> usize {
@@ -165,7 +173,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
             return Ok(None);
         }
         if !self.engine.has_room() {
-            self.engine.note_full();
+            self.engine.make_room();
         }
         self.engine.take()
     }

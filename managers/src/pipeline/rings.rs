@@ -37,12 +37,30 @@ impl<T: DeviceCopy> DeviceRing<T> {
     ) -> Result<Self> {
         let mut buffers = Vec::new();
         for _ in 0..count.get() {
-            let buffer = pool.allocate(len, home)?;
-            // The other stream waits once, here.
-            buffer.used_on(other)?;
+            let buffer = Self::allocate(len, pool, home, other)?;
             buffers.push(Used { buffer, last: None });
         }
         Ok(Self { buffers, next: 0 })
+    }
+
+    /// A buffer of `len` elements, of `home` and used on `other` too.
+    #[track_caller]
+    pub(super) fn allocate(
+        len: usize,
+        pool: &MemoryPool,
+        home: &Stream,
+        other: &Stream,
+    ) -> Result<Buffer<T>> {
+        let buffer = pool.allocate(len, home)?;
+        // The other stream waits once, here.
+        buffer.used_on(other)?;
+        Ok(buffer)
+    }
+
+    /// Adds a buffer, which the next item uses.
+    pub(super) fn add(&mut self, buffer: Buffer<T>) {
+        self.next = self.buffers.len();
+        self.buffers.push(Used { buffer, last: None });
     }
 
     /// The place of the buffer that `turn` uses, and the turn that used it before.

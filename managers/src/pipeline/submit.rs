@@ -38,13 +38,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
     ) -> Result<(), ItemError<E>> {
         self.next = index + 1;
-        let slot = &mut self.slots[self.turns.buffer(turn)];
+        let slot = &mut self.slots[self.turns.slot(turn)];
         slot.begin(turn, index);
         if let Some(len) = len {
             let filled = slot.fill(len);
             filled.map_err(|error| ItemError::new(index, ItemStage::Fill, error))?;
             let _scope = Scope::submit(index);
             let is_measured = self.begin_measuring(turn)?;
+            self.watch_item();
             let shape = self.place(turn, len);
             if is_measured || !self.put_as_graph(&shape, step)? {
                 self.put_directly(turn, &shape, step)?;
@@ -54,7 +55,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         // All its stages are on the streams.
         for _ in [Stage::Uploading, Stage::Processing] {
             if self.turns.stage(turn) != Some(Stage::Downloading) {
-                let _ = self.turns.advance(turn);
+                self.turns.advance(turn);
             }
         }
         Ok(())
@@ -63,7 +64,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     /// Whether the times of a turn's item are taken, which graphs have no events for.
     #[track_caller]
     fn begin_measuring<E: From<Error>>(&mut self, turn: Turn) -> Result<bool, ItemError<E>> {
-        let slot = &mut self.slots[self.turns.buffer(turn)];
+        let slot = &mut self.slots[self.turns.slot(turn)];
         let index = slot.index();
         let Some(clock) = &mut self.clock else {
             return Ok(false);
@@ -75,7 +76,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     /// The device memory of a turn's item, and the items that it comes after.
     fn place(&mut self, turn: Turn, len: usize) -> Shape {
-        let slot = self.turns.buffer(turn);
+        let slot = self.turns.slot(turn);
         let (input, read_by) = self.inputs.take(turn);
         let (output, copied_by) = self.outputs.take(turn);
         // Of the slot itself the item has left.
@@ -91,10 +92,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
     }
 
-    /// The slot of a turn, if no later one has it.
+    /// The slot of a turn that is in flight.
     fn user(&self, turn: Option<Turn>) -> Option<usize> {
-        let slot = self.turns.buffer(turn?);
-        self.slots[slot].is_of(turn?).then_some(slot)
+        let turn = turn?;
+        self.turns.stage(turn).map(|_| self.turns.slot(turn))
     }
 
     /// Puts an item on the streams, stage by stage.
@@ -108,7 +109,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let index = self.slots[shape.slot].index();
         let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
         self.upload(shape).map_err(failed(ItemStage::Upload))?;
-        let _ = self.turns.advance(turn);
+        self.turns.advance(turn);
 
         let ordered = self.order_kernels(shape);
         ordered.map_err(failed(ItemStage::Kernel(0)))?;
@@ -230,9 +231,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let newest = [Stage::Uploading, Stage::Processing].map(|stage| self.turns.oldest(stage));
         for turn in newest.into_iter().flatten() {
             self.wait_for_all(Site::here());
-            self.slots[self.turns.buffer(turn)].leave_out();
+            self.slots[self.turns.slot(turn)].leave_out();
             while self.turns.stage(turn) != Some(Stage::Downloading) {
-                let _ = self.turns.advance(turn);
+                self.turns.advance(turn);
             }
         }
         // Its slot is free at once, unless items are before it.

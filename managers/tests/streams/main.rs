@@ -2,6 +2,7 @@
 
 mod chain;
 mod copies;
+mod depth;
 mod graphs;
 mod iter;
 mod managed;

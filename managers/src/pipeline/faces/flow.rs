@@ -79,7 +79,7 @@ impl<'p, I: DeviceCopy, O: DeviceCopy, F, S, T> Flow<'p, I, O, F, S, T> {
             return Ok(None);
         }
         if !self.engine.has_room() {
-            self.engine.note_full();
+            self.engine.make_room();
         }
         let Some(item) = self.engine.take()? else {
             return Ok(None);

@@ -46,7 +46,7 @@ fn run_items<I: DeviceCopy, O: DeviceCopy, E: From<Error>>(
     loop {
         let (index, stage) = (engine.next(), ItemStage::Fill);
         let Some(input) = engine.input_mut() else {
-            engine.note_full();
+            engine.make_room();
             engine.deliver(sink)?;
             continue;
         };

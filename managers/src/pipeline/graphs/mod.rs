@@ -94,6 +94,11 @@ impl StepGraphs {
         }
     }
 
+    /// One more slot.
+    pub(super) fn add_slot(&mut self) {
+        self.slots.push(SlotGraphs::default());
+    }
+
     pub(super) fn report(&self) -> &GraphReport {
         &self.report
     }
