@@ -37,7 +37,7 @@ pub use crate::error::{ItemError, ItemStage};
 pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
 pub use config::{PipelineConfig, Rings};
 pub use depth::Growth;
-pub use faces::{Consumer, InputSlot, Producer};
+pub use faces::{Consumer, InputSlot, MultiInput, MultiPipeline, Producer};
 pub use graphs::{DirectReason, GraphReport, Graphs};
 pub use input::Input;
 pub use item::{Item, Step};

@@ -6,6 +6,7 @@ mod depth;
 mod graphs;
 mod iter;
 mod managed;
+mod multi;
 mod push;
 mod stream_pool;
 

@@ -3,9 +3,11 @@
 pub(crate) mod feed;
 mod flow;
 mod iter;
+mod multi;
 mod producer;
 mod run;
 #[cfg(feature = "futures")]
 mod stream;
 
+pub use multi::{MultiInput, MultiPipeline};
 pub use producer::{Consumer, InputSlot, Producer};

@@ -65,11 +65,11 @@ impl Timeline {
 }
 
 #[cfg(all(test, not(loom)))]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     /// Items of three equal stages of a millisecond that overlap in three slots, from `first` on.
-    pub(in super::super) fn overlapped(timeline: &mut Timeline, first: u64, items: u64) {
+    fn overlapped(timeline: &mut Timeline, first: u64, items: u64) {
         for index in first..first + items {
             let at = index as f64;
             let times = StageTimes {
