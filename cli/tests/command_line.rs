@@ -46,11 +46,62 @@ fn the_main_job_verifies_everything_and_says_so() {
     assert!((70_001..=4 << 20).contains(&mapped), "{mapped}");
     assert_eq!(report["stream"]["bytes"], 300_001);
     assert_eq!(report["stream"]["chunks"], 6);
+    let times =
+        ["chunk_p50_ms", "chunk_p99_ms", "span_ms"].map(|name| report["stream"][name].as_f64());
+    assert!(times[0] > Some(0.0) && times.is_sorted(), "{times:?}");
     for part in ["replay", "stream"] {
         assert_eq!(report[part]["verified"], true, "{part}");
     }
     assert_eq!(report["leaks"]["objects"], 0);
     assert!(report["leaks"]["on_device"].is_null());
+}
+
+/// Without it a file that was asked for could be missing, be of another run, or take the place of what the
+/// command reads.
+#[test]
+fn the_pipeline_is_traced_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, file) = inputs(folder.path());
+    let [chrome, svg] = ["run.json", "run.svg"].map(|name| folder.path().join(name));
+    let [chrome_name, svg_name] = [&chrome, &svg].map(|path| path.display().to_string());
+    let mut args = vec![
+        "run",
+        "--device",
+        "sim",
+        "--trace",
+        &trace,
+        "--chunk",
+        "50Ki",
+        "--limit",
+        "4Mi",
+        "--chrome-trace",
+        &chrome_name,
+        "--timeline",
+        &svg_name,
+        &file,
+    ];
+    let (code, _, stderr) = output(&mut cupola(&args));
+    assert_eq!(code, Some(0), "{stderr}");
+    let found = json(&std::fs::read_to_string(chrome).unwrap());
+    let events = found["traceEvents"].as_array().unwrap();
+    let uploads = events.iter().filter(|event| event["cat"] == "upload");
+    let items: Vec<_> = uploads
+        .map(|event| event["args"]["item"].as_u64())
+        .collect();
+    assert_eq!(items, [0, 1, 2, 3, 4, 5].map(Some));
+    let drawn = std::fs::read_to_string(svg).unwrap();
+    assert!(
+        drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"),
+        "{drawn}"
+    );
+    assert_eq!(drawn.matches("<title>").count(), 3 * 6);
+    args[12] = &file;
+    let (code, _, stderr) = output(&mut cupola(&args));
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("--timeline would take the place of FILE"),
+        "{stderr}"
+    );
 }
 
 /// Without it a trace that does not fit the limit could run over it, or end as success.

@@ -145,6 +145,14 @@ pub(crate) struct RunOptions {
     /// from the file's size and the limit if not given
     #[arg(long, value_name = "SIZE", value_parser = some_bytes)]
     pub(crate) chunk: Option<u64>,
+
+    /// Write the pipeline's chunks to this file as a trace that ui.perfetto.dev and chrome://tracing open
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chrome_trace: Option<PathBuf>,
+
+    /// Draw the pipeline's chunks into this file, as SVG: time from left to right, a row for each stage
+    #[arg(long, value_name = "FILE")]
+    pub(crate) timeline: Option<PathBuf>,
 }
 
 #[derive(Args, Debug, Clone)]

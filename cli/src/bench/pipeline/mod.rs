@@ -11,9 +11,13 @@ mod crowd;
 mod kernel;
 mod ours;
 mod raw;
+mod sampling;
 mod stages;
 mod submit;
 
+use std::time::Duration;
+
+use cupola_managers::pipeline::{Asymptote, Pipeline, PipelineConfig, Step};
 use cupola_managers::{Context, Device, Error};
 use cupola_sys::driver::DriverError;
 
@@ -36,17 +40,19 @@ struct Case {
 struct Plan {
     cases: Vec<Case>,
     items: u64,
+    /// Items of a run that looks at what sampling costs.
+    sampled: u64,
     rounds: usize,
 }
 
 impl Plan {
     fn new(quick: bool, software: bool) -> Self {
         // The interpreter needs no megabytes to be busy for long.
-        let (large, small, items, rounds) = match (quick, software) {
-            (true, _) => (1 << 10, 1 << 9, 4, 1),
-            (false, true) => (32 << 10, 8 << 10, 12, 3),
+        let (large, small, items, sampled, rounds) = match (quick, software) {
+            (true, _) => (1 << 10, 1 << 9, 4, 64, 1),
+            (false, true) => (32 << 10, 8 << 10, 12, 200, 3),
             // 300 us and 50 us of transfer.
-            (false, false) => (4 << 20, 640 << 10, 200, 7),
+            (false, false) => (4 << 20, 640 << 10, 200, 5000, 7),
         };
         let case = |name, elements, share, least| Case {
             name,
@@ -63,13 +69,21 @@ impl Plan {
                 case("1:1, short stages", small, 1.0, 0.90),
             ],
             items,
+            sampled,
             rounds,
         }
     }
 
+    fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.cases.iter().map(|case| case.elements)
+    }
+
     fn largest(&self) -> usize {
-        let sizes = self.cases.iter().map(|case| case.elements);
-        sizes.max().unwrap_or(0)
+        self.sizes().max().unwrap_or(0)
+    }
+
+    fn smallest(&self) -> usize {
+        self.sizes().min().unwrap_or(0)
     }
 }
 
@@ -124,6 +138,12 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Pipeli
         overlap(&mut figures, (&context, &pool, &work), &plan, case, &stages)?;
         measured = Some((case.elements, stages));
     }
+    let small = sampling::Plan {
+        elements: plan.smallest(),
+        items: plan.sampled,
+        rounds: plan.rounds,
+    };
+    sampling::rows(&mut figures, &context, &pool, &small, &work)?;
     submit::run(&mut figures, &context, &pool, &work, quick)?;
     crowd::run(&mut figures, &context, &pool, &work, quick)?;
     Ok(figures)
@@ -204,7 +224,14 @@ fn overlap(
             by_pipeline.push(ours);
         }
     }
-    let asymptote = load.us.max(stages.duplex() * h.max(d));
+    let us = |time: f64| Duration::from_secs_f64(time / 1e6);
+    let alone = Asymptote {
+        upload: us(h),
+        compute: us(load.us),
+        download: us(d),
+        both_copies: us(median(&stages.both)),
+    };
+    let asymptote = alone.step().as_secs_f64() * 1e6;
     let of = |what: &str| format!("{name}: {what}");
     let (sequence, calls) = (of("in sequence"), of("by the driver's calls"));
     let unit = "us/item";
@@ -223,7 +250,15 @@ fn overlap(
     figures.push(&of("driver's calls / asymptote"), "x", &[calls], None);
     let speedup = median(&in_sequence) / ours;
     figures.push(&of("speed-up"), "x", &[speedup], None);
-    let bound = (h + load.us + d) / asymptote;
+    let bound = alone.speedup();
     figures.push(&of("bound of the speed-up"), "x", &[bound], None);
+    drop((serial, overlapped, raw));
+    let config = PipelineConfig::new(elements, elements).measured();
+    let mut pipeline = Pipeline::new(context, pool, config)?;
+    let put = |step: Step<'_, f32, f32>| {
+        work.put(step.input, step.output, load.rounds, step.stream)?;
+        Ok(elements)
+    };
+    sampling::device_rows(figures, name, &mut pipeline, &alone, plan.items, put)?;
     Ok(())
 }

@@ -8,7 +8,6 @@ use cupola_managers::ops;
 use cupola_managers::{Context, Error};
 
 use super::kernel::{Work, timed};
-use crate::bench::median;
 
 /// Copies in a row that are timed together.
 const COPIES: u32 = 16;
@@ -71,11 +70,5 @@ impl Stages {
             }
         }
         Ok(found)
-    }
-
-    /// How much longer a transfer takes while the other direction runs.
-    pub(super) fn duplex(&self) -> f64 {
-        let slower = median(&self.upload).max(median(&self.download));
-        (median(&self.both) / slower).max(1.0)
     }
 }

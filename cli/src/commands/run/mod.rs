@@ -1,5 +1,6 @@
 //! `cupola run`: the main job, end to end, every result compared with the CPU's.
 
+mod pictures;
 mod replay;
 mod report;
 mod stream;
@@ -17,6 +18,7 @@ use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
 use super::input::{Input, only_files};
 use super::replay::check_streams;
+use pictures::Pictures;
 use report::Report;
 use stream::Source;
 
@@ -31,7 +33,10 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let read = read
         .iter()
         .filter_map(|(name, path)| Some((*name, (*path)?)));
-    apart(&read.collect::<Vec<_>>(), &[("--json", to.file())])?;
+    let pictures = Pictures::of(options)?;
+    let [trace_file, timeline] = pictures.destinations();
+    let written = [("--json", to.file()), trace_file, timeline];
+    apart(&read.collect::<Vec<_>>(), &written)?;
     to.claim();
     only_files(file.as_deref(), "the file is read twice")?;
     if let Some(chunk) = options.chunk {
@@ -69,7 +74,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let replay = replay::run(&context, &kernels, &trace, options.limit, quiet)?;
     to.say(&replay.text())?;
     let sizes = stream::Sizes::new(&source, options.chunk, options.limit);
-    let stream = stream::run(&context, &source, sizes, &kernels, quiet)?;
+    let (stream, timeline) = stream::run(&context, &source, sizes, &kernels, quiet)?;
     to.say(&stream.text())?;
 
     drop(kernels);
@@ -82,6 +87,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let said = to.say(&report.verdict());
     to.write(&report)?;
+    pictures.write(&timeline)?;
     said?;
     Ok(if report.verified() {
         Exit::Done

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use cupola::kernels::Kernels;
 use cupola::managers::ops;
-use cupola::managers::pipeline::{OverlapReport, Pipeline, PipelineConfig, Step};
+use cupola::managers::pipeline::{
+    OverlapReport, Pipeline, PipelineConfig, Step, Timeline, Utilisation,
+};
 use cupola::{Context, Error, PoolConfig};
 use serde::Serialize;
 
@@ -97,6 +99,12 @@ pub(super) struct StreamReport {
     pub(super) span_ms: f64,
     /// All stages one after the other, reading included.
     pub(super) serial_ms: f64,
+    /// From the start of a chunk's upload to the end of its download: of half of them not longer, and
+    /// of 99 %.
+    pub(super) chunk_p50_ms: f64,
+    pub(super) chunk_p99_ms: f64,
+    /// How much of the span each engine was at work: 1 is all of it.
+    pub(super) utilisation: Option<Engines>,
     /// What bound the run, in words.
     pub(super) bound: String,
     /// The longest stage divided by the span: 1 is the most that overlapping can reach.
@@ -111,6 +119,24 @@ pub(super) struct StreamReport {
     pub(super) pool_peak: u64,
     pub(super) wrong_chunks: usize,
     pub(super) verified: bool,
+}
+
+/// Shares of the span in which the engines were at work.
+#[derive(Debug, Serialize)]
+pub(super) struct Engines {
+    upload: f64,
+    compute: f64,
+    download: f64,
+}
+
+impl From<Utilisation> for Engines {
+    fn from(found: Utilisation) -> Self {
+        Self {
+            upload: found.upload,
+            compute: found.compute,
+            download: found.download,
+        }
+    }
 }
 
 /// Puts the kernels of one chunk on the pipeline's compute stream.
@@ -176,14 +202,14 @@ pub(super) fn check_chunk(chunk: u64, limit: u64) -> Result<(), Failure> {
     Err(Failure::new(Exit::Refused, problem))
 }
 
-/// Streams `source`.
+/// Streams `source`; what it did, and the last chunks to look at.
 pub(super) fn run(
     context: &Context,
     source: &Source,
     Sizes { chunk, limit }: Sizes,
     kernels: &Kernels,
     quiet: bool,
-) -> Result<StreamReport, Failure> {
+) -> Result<(StreamReport, Timeline), Failure> {
     let input = usize::try_from(chunk).unwrap_or(usize::MAX);
     let pool = context.memory_pool(PoolConfig::limit(limit))?;
     let mut pipeline: Pipeline<u8, u64> = Pipeline::new(
@@ -215,12 +241,19 @@ pub(super) fn run(
         },
     )?;
     let seconds = start.elapsed().as_secs_f64();
+    let timeline = pipeline.timeline().cloned().unwrap_or_default();
+    let chunk_ms = |percent| {
+        let times = pipeline.step_times()?;
+        times.latency.percentile(percent)
+    };
+    let [chunk_p50_ms, chunk_p99_ms] =
+        [50.0, 99.0].map(|percent| chunk_ms(percent).unwrap_or_default().as_secs_f64() * 1e3);
     drop((progress, reader, pipeline));
 
     let wrong_chunks = compare(source, input, &outputs)?;
-    let overlap = report.overlap;
+    let (overlap, items) = (report.overlap, report.items);
     let times = Times::new(overlap.as_ref(), reading);
-    Ok(StreamReport {
+    let report = StreamReport {
         source: source.name(),
         bytes: total,
         chunk,
@@ -233,6 +266,9 @@ pub(super) fn run(
         download_ms: times.stages[3],
         span_ms: times.span,
         serial_ms: times.sum(),
+        chunk_p50_ms,
+        chunk_p99_ms,
+        utilisation: overlap.map(|overlap| overlap.utilisation().into()),
         bound: bound(overlap.as_ref()),
         efficiency: ratio(times.longest(), times.span),
         speedup: ratio(times.sum(), times.span),
@@ -240,8 +276,9 @@ pub(super) fn run(
         overlapped: overlap.is_some_and(|overlap| overlap.overlapped),
         pool_peak: pool.usage()?.peak_mapped,
         wrong_chunks,
-        verified: wrong_chunks == 0 && report.items == outputs.len() as u64,
-    })
+        verified: wrong_chunks == 0 && items == outputs.len() as u64,
+    };
+    Ok((report, timeline))
 }
 
 /// Sends the first chunk through once: a driver loads a kernel's code at its first launch.
