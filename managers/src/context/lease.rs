@@ -7,7 +7,7 @@ use cupola_sys::driver::{CUcontext, Driver};
 
 use super::ContextInner;
 use crate::buffer::BufferManager;
-use crate::copies::CopyScheduler;
+use crate::copies::{CopyMode, CopyScheduler, MEASURED_BYTES};
 use crate::driver::{ContextCore, ContextKind, CurrentGuard};
 use crate::error::{Error, LossWatch, PoisonPolicy, Result};
 use crate::event::EventManager;
@@ -73,6 +73,32 @@ impl Context {
     #[must_use]
     pub fn copies(&self) -> &CopyScheduler {
         &self.0.copies
+    }
+
+    /// What a copy of pinned memory does to the thread that puts it on this device: whether it may
+    /// block. No attribute tells, so the first call for the device times six copies of 4 MiB, which
+    /// takes a few milliseconds, and wants this much pinned and device memory meanwhile. Call it
+    /// while the device has little else to copy.
+    ///
+    /// # Errors
+    /// As [`memory_pool`](Self::memory_pool), [`MemoryPool::allocate`],
+    /// [`BufferManager::pinned`](crate::buffer::BufferManager::pinned),
+    /// [`ops::copy_to_device`](crate::ops::copy_to_device) and
+    /// [`ops::synchronize`](crate::ops::synchronize).
+    #[track_caller]
+    pub fn copy_mode(&self) -> Result<CopyMode> {
+        if let Some(mode) = self.0.copies.known_mode() {
+            return Ok(mode);
+        }
+        let stream = self.streams().acquire(Default::default())?;
+        let pool = self.memory_pool(PoolConfig::limit(2 * MEASURED_BYTES as u64))?;
+        let host = self.buffers().pinned(MEASURED_BYTES)?;
+        let mut device = pool.allocate(MEASURED_BYTES, &stream)?;
+        let mode = CopyMode::measure(&host, &mut device, &stream)?;
+        if mode == CopyMode::Blocking {
+            tracing::warn!(device = self.ordinal(), "{mode}");
+        }
+        Ok(self.0.copies.note_mode(mode))
     }
 
     /// A pool of device memory with a limit of its own.

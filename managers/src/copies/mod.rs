@@ -2,17 +2,18 @@
 //!
 //! A copy engine does the copies of one direction one after the other, in the order in which they
 //! are ready, whatever the priorities of their streams. A copy of 4 GiB keeps every other copy of
-//! its direction waiting for 75 ms. So a bulk copy is cut in chunks, and one [`Arbiter`] for each
+//! its direction waiting for 75 ms. So a bulk copy is cut in chunks, and one `Arbiter` for each
 //! direction of a device lets few of them be with the device at a time. `docs/design/copies.md` says
 //! why the host keeps the window.
 
 mod arbiter;
 mod bulk;
 mod config;
+mod mode;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cupola_sys::driver::CUdevice;
 
@@ -25,6 +26,8 @@ use arbiter::Arbiter;
 pub use bulk::BulkCopy;
 use bulk::Ends;
 pub use config::CopyConfig;
+pub use mode::CopyMode;
+pub(crate) use mode::MEASURED_BYTES;
 
 /// The bulk copies of a device, of all its contexts: each direction has its arbiter.
 ///
@@ -48,6 +51,8 @@ pub struct CopyScheduler {
     config: Mutex<CopyConfig>,
     uploads: Arc<Arbiter>,
     downloads: Arc<Arbiter>,
+    /// Once it was measured.
+    mode: OnceLock<CopyMode>,
 }
 
 impl CopyScheduler {
@@ -57,6 +62,7 @@ impl CopyScheduler {
             config: Mutex::default(),
             uploads: Arc::default(),
             downloads: Arc::default(),
+            mode: OnceLock::new(),
         }
     }
 
@@ -124,6 +130,16 @@ impl CopyScheduler {
         stream.refuse_captured("copy_to_host")?;
         let ends = Ends::Download(from, to);
         BulkCopy::begin(ends, stream, &self.downloads, self.config())
+    }
+
+    /// What copies of pinned memory do on the device, if it was [measured](crate::Context::copy_mode).
+    pub(crate) fn known_mode(&self) -> Option<CopyMode> {
+        self.mode.get().copied()
+    }
+
+    /// Notes it; what was noted first counts.
+    pub(crate) fn note_mode(&self, mode: CopyMode) -> CopyMode {
+        *self.mode.get_or_init(|| mode)
     }
 
     fn check_device(&self, stream: &Stream) -> Result<()> {

@@ -48,6 +48,7 @@ pub use telemetry::{
 
 use crate::buffer::DeviceCopy;
 use crate::context::Context;
+use crate::copies::CopyMode;
 use crate::error::{Error, Result};
 use crate::ops;
 use crate::pool::MemoryPool;
@@ -216,6 +217,17 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     #[must_use]
     pub fn timeline(&self) -> Option<&Timeline> {
         self.engine.clock().map(Clock::timeline)
+    }
+
+    /// Whether its stages overlap at all: where copies of pinned memory block
+    /// ([`CopyMode::Blocking`]), the thread that submits items waits in each upload and download. It is
+    /// measured with the first call for the device, see [`Context::copy_mode`].
+    ///
+    /// # Errors
+    /// As [`Context::copy_mode`].
+    #[track_caller]
+    pub fn copy_mode(&self) -> Result<CopyMode> {
+        self.engine.streams().context.copy_mode()
     }
 
     /// The stream of the stage for this purpose, if it is a stage's.

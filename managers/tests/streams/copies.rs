@@ -8,9 +8,10 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use cupola_managers::graph::Graph;
+use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::{
-    Buffer, BulkCopy, CaptureConfig, CopyConfig, Error, Event, EventConfig, ExecutionManager,
-    MemoryPool, PinnedBuffer, Stream, ops,
+    Buffer, BulkCopy, CaptureConfig, CopyConfig, CopyMode, Error, Event, EventConfig,
+    ExecutionManager, MemoryPool, PinnedBuffer, Stream, ops,
 };
 use cupola_sim::{DeviceConfig, Machine, Order};
 use cupola_sys::driver::{CUresult, id};
@@ -123,8 +124,8 @@ fn config() -> CopyConfig {
     CopyConfig::default().chunk(CHUNK).threshold(CHUNK)
 }
 
-/// What the future gives in the end, to a task that sleeps meanwhile.
-fn sleeping<F: Future + Unpin>(mut future: F) -> F::Output {
+/// What the future gives in the end, to a task that sleeps meanwhile and could move to another thread.
+fn sleeping<F: Future + Unpin + Send>(mut future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -324,6 +325,38 @@ fn a_chunk_that_fails_is_told_and_put_again() {
     assert!(matches!(copy.wait(), Err(Error::Driver(_))));
     let again = copy.wait().unwrap_err();
     assert_eq!(Some(again), bench.context.poison());
+}
+
+// Without it a program would look in vain for the overlap that its device does not allow, or be told
+// that there is none.
+#[test]
+fn copies_that_block_are_told_from_others() {
+    for mode in [CopyMode::Asynchronous, CopyMode::Blocking] {
+        // A copy that is timed takes longer than any call.
+        let device = DeviceConfig::new().upload_bandwidth(RATE / 8);
+        let bench = TestBench::on(Machine::builder().worker_threads(2).device(device));
+        if mode == CopyMode::Blocking {
+            let driver = bench.machine.driver();
+            let watched = bench.faults.watch(move |call| {
+                if call == id::cuEventRecord {
+                    // In place of a copy that blocks: the call behind it does, before it is made.
+                    // SAFETY: no condition; the context is the thread's.
+                    unsafe { driver.cuCtxSynchronize() }.unwrap();
+                }
+            });
+            assert!(watched);
+        }
+        assert_eq!(bench.context.copy_mode().unwrap(), mode);
+        let copies = bench.faults.count(id::cuMemcpyHtoDAsync_v2);
+        assert!(copies > 0);
+        let pool = bench.pool(8 << 20);
+        let config = PipelineConfig::new(1, 1);
+        let pipeline = Pipeline::<u8, u8>::new(&bench.context, &pool, config).unwrap();
+        assert_eq!(pipeline.copy_mode().unwrap(), mode);
+        assert_eq!(bench.faults.count(id::cuMemcpyHtoDAsync_v2), copies, "once");
+        drop((pipeline, pool));
+        bench.finish();
+    }
 }
 
 // Without it a copy could be begun that cannot be done, or a window be of no chunk.
