@@ -1,7 +1,7 @@
 //! What programs do every day: vectors up and down, fills, rows, variables, flags.
 
 use cupola_managers::context::Waiting;
-use cupola_managers::ops::{self, Rectangle};
+use cupola_managers::ops::{self, CopyBatch, Rectangle};
 use cupola_managers::pool::{Allocation, DriverAllocator, PoolConfig};
 use cupola_managers::{Context, Error};
 use cupola_testing::Stage;
@@ -41,6 +41,11 @@ fn operations(context: &Context) -> Result<(), Error> {
     let mut pinned = context.buffers().pinned::<u32>(64)?;
     ops::copy_to_host(words.slice(..32)?, pinned.slice_mut(32..)?, &stream)?;
     ops::copy_to_device(pinned.slice(..16)?, words.slice_mut(..16)?, &other)?;
+    assert_eq!(pinned.as_slice()?[31..33], [0, 7]);
+    let mut batch = CopyBatch::new(&stream);
+    batch.download(&words, &mut pinned)?;
+    batch.copy(&words, &mut zeros)?;
+    batch.submit()?;
     assert_eq!(pinned.as_slice()?[31..33], [0, 7]);
 
     let rows = Rectangle::new(4, 8).from_pitch(8).to_pitch(6);

@@ -19,6 +19,7 @@ pub use element::DeviceCopy;
 pub(crate) use element::{check, repair};
 pub use entry::{BufferHandle, BufferInfo};
 pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
+pub(crate) use pinned::{PinnedMemory, PinnedPart};
 pub(crate) use table::BufferTable;
 
 use crate::driver::ContextCore;

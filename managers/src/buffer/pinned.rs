@@ -4,6 +4,7 @@
 //! last copy. Looking at the elements waits for it, and so does dropping the buffer: no
 //! Rust reference exists while the device may write.
 
+mod part;
 mod slice;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::stream::Stream;
 use crate::stream::fence::Fence;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
+pub(crate) use part::{PinnedMemory, PinnedPart};
 pub use slice::{PinnedSlice, PinnedSliceMut};
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context of the driver, for calls that this

@@ -15,6 +15,7 @@
 
 mod args;
 mod attributes;
+mod batch;
 mod copy;
 mod copy2d;
 mod global;
@@ -28,6 +29,7 @@ mod transfer;
 
 pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENT_BYTES, MAX_ARGUMENTS};
 pub use attributes::LaunchAttributes;
+pub use batch::{Batched, CopyBatch};
 pub use copy::{copy, copy_to_device, copy_to_host, read, write};
 pub use copy2d::{Rectangle, copy_2d, copy_to_device_2d, copy_to_host_2d, read_2d, write_2d};
 pub use health::{StreamHealth, health};

@@ -1,6 +1,7 @@
 //! What programs do with memory and modules every day, on a software device in strict mode.
 
 mod allocators;
+mod batches;
 mod buffers;
 mod fill;
 mod modules;

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::RangeBounds;
 
-use super::{Copying, PinnedBuffer};
+use super::{Copying, PinnedBuffer, PinnedPart};
 use crate::buffer::{DeviceCopy, resolve};
 use crate::error::{Result, Written};
 use crate::stream::Stream;
@@ -57,6 +57,12 @@ macro_rules! parts {
 
             pub(crate) fn check_context(&self, stream: &Stream) -> Result<()> {
                 self.buffer.check_context(stream)
+            }
+
+            /// The same bytes, whatever the elements.
+            pub(crate) fn part(&self) -> PinnedPart<'p> {
+                let start = self.start * size_of::<T>();
+                PinnedPart::new(self.buffer, start..start + self.len * size_of::<T>())
             }
 
             /// See [`PinnedBuffer::begin_copy`].
