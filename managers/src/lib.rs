@@ -112,7 +112,7 @@ pub use buffer::{Buffer, BuffersConfig, CastError, DeviceCopy, PinnedBuffer};
 pub use context::{
     Context, ContextKind, ContextManager, ContextsConfig, GraphUsage, GreenConfig, Live,
 };
-pub use copies::{BulkCopy, CopyConfig, CopyMode, CopyScheduler};
+pub use copies::{CopyConfig, CopyMode, CopyScheduler};
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{

@@ -69,14 +69,14 @@ impl Context {
         &self.0.modules
     }
 
-    /// The bulk copies of the device, of all its contexts.
+    /// The bulk copies of this context.
     #[must_use]
-    pub fn copies(&self) -> &CopyScheduler {
-        &self.0.copies
+    pub fn copies(&self) -> CopyScheduler<'_> {
+        CopyScheduler::new(self, &self.0.copies)
     }
 
     /// What a copy of pinned memory does to the thread that puts it on this device: whether it may
-    /// block. No attribute tells, so the first call for the device times six copies of 4 MiB, which
+    /// block. No attribute tells, so the first call for the context times six copies of 4 MiB, which
     /// takes a few milliseconds, and wants this much pinned and device memory meanwhile. Call it
     /// while the device has little else to copy.
     ///

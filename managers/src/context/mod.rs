@@ -34,7 +34,7 @@ pub use crate::driver::{ContextKind, CurrentGuard, Live, context_switches};
 pub use crate::handle::ContextHandle;
 
 use crate::buffer::BufferManager;
-use crate::copies::CopyScheduler;
+use crate::copies::Copies;
 use crate::driver::{ContextCore, Ledger, Ownership, current};
 use crate::error::{Cause, Error, Result, Site};
 use crate::event::EventManager;
@@ -76,7 +76,6 @@ pub struct ContextManager {
     ordinal: u32,
     ledger: Arc<Ledger>,
     contexts: Contexts,
-    copies: Arc<CopyScheduler>,
     /// How contexts are set up from now on.
     config: Mutex<ContextsConfig>,
     /// The handle of the primary context, once it was asked for. Never locked across a
@@ -98,8 +97,7 @@ pub(crate) struct ContextInner {
     events: EventManager,
     buffers: BufferManager,
     modules: ModuleManager,
-    /// The device's.
-    copies: Arc<CopyScheduler>,
+    copies: Copies,
     thread_exit: ThreadExit,
     core: Arc<ContextCore>,
     /// Of a context that the manager does not hold.
@@ -119,7 +117,6 @@ impl ContextManager {
             ordinal,
             ledger,
             contexts: Registry::new(config.capacity),
-            copies: Arc::new(CopyScheduler::new(device)),
             config: Mutex::new(config),
             primary: Mutex::new(None),
             #[cfg(feature = "test-utils")]
@@ -327,7 +324,7 @@ impl ContextManager {
             buffers: BufferManager::new(&core, events.pool(), config.buffers),
             events,
             modules: ModuleManager::new(&core, config.modules),
-            copies: Arc::clone(&self.copies),
+            copies: Copies::default(),
             thread_exit: ThreadExit::new(),
             core,
             name: OnceLock::new(),

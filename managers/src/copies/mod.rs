@@ -1,137 +1,41 @@
 //! Bulk copies that let other copies through.
 //!
-//! A copy engine does the copies of one direction one after the other, in the order in which they
-//! are ready, whatever the priorities of their streams. A copy of 4 GiB keeps every other copy of
-//! its direction waiting for 75 ms. So a bulk copy is cut in chunks, and one `Arbiter` for each
-//! direction of a device lets few of them be with the device at a time. `docs/design/copies.md` says
-//! why the host keeps the window.
+//! A copy engine does the copies of one direction one after the other, whatever the priorities of
+//! their streams, and keeps to a stream as long as that has another copy ready. A copy of 4 GiB keeps
+//! every other copy of its direction waiting for 75 ms. So a bulk copy is cut in chunks, each of which
+//! waits on the device for the one before it, on another stream: in between the engine looks at the
+//! other streams. `docs/design/copies.md` has the measurements that this stands on.
 
-mod arbiter;
-mod bulk;
 mod config;
+mod lanes;
 mod mode;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use std::sync::{Arc, Mutex, OnceLock};
-
-use cupola_sys::driver::CUdevice;
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedSlice, PinnedSliceMut};
-use crate::error::{Error, Result};
-use crate::ops::same_len;
+use crate::context::Context;
+use crate::error::{Error, Result, Written};
+use crate::ops::{self, download_raw, same_len, upload_raw};
 use crate::stream::Stream;
 use crate::sync;
-use arbiter::Arbiter;
-pub use bulk::BulkCopy;
-use bulk::Ends;
 pub use config::CopyConfig;
+use lanes::Lanes;
 pub use mode::CopyMode;
 pub(crate) use mode::MEASURED_BYTES;
 
-/// The bulk copies of a device, of all its contexts: each direction has its arbiter.
-///
-/// ```
-/// use cupola_managers::{ExecutionManager, PoolConfig};
-///
-/// # let driver = cupola_sim::Machine::builder().build().driver();
-/// let execution = ExecutionManager::new(driver)?;
-/// let context = execution.devices().get(0)?.primary()?;
-/// let stream = context.streams().create(Default::default())?;
-/// let pool = context.memory_pool(PoolConfig::limit(64 << 20))?;
-/// let weights = context.buffers().pinned::<f32>(8 << 20)?;
-/// let mut there = pool.allocate::<f32>(8 << 20, &stream)?;
-/// // 32 MiB, in 4 chunks. Small copies on other streams wait for two of them at most.
-/// context.copies().copy_to_device(&weights, &mut there, &stream)?.wait()?;
-/// # Ok::<_, cupola_managers::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct CopyScheduler {
-    device: CUdevice,
+/// What a context knows of its bulk copies.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
     config: Mutex<CopyConfig>,
-    uploads: Arc<Arbiter>,
-    downloads: Arc<Arbiter>,
+    lanes: Lanes,
     /// Once it was measured.
     mode: OnceLock<CopyMode>,
 }
 
-impl CopyScheduler {
-    pub(crate) fn new(device: CUdevice) -> Self {
-        Self {
-            device,
-            config: Mutex::default(),
-            uploads: Arc::default(),
-            downloads: Arc::default(),
-            mode: OnceLock::new(),
-        }
-    }
-
-    /// How copies are cut that begin now.
-    #[must_use]
-    pub fn config(&self) -> CopyConfig {
-        *sync::lock(&self.config)
-    }
-
-    /// Cuts copies that begin from now on like this.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] naming the field; nothing is changed then.
-    pub fn configure(&self, config: CopyConfig) -> Result<()> {
-        *sync::lock(&self.config) = config.check()?;
-        Ok(())
-    }
-
-    /// Begins to copy pinned memory, or part of it, to the device, behind the work that is on
-    /// `stream`, as [`ops::copy_to_device`](crate::ops::copy_to_device) does. The lengths are equal.
-    /// A copy of no more than [`CopyConfig::threshold`] bytes is put in one call; one of more goes
-    /// on chunk by chunk as the [`BulkCopy`] is waited for, and its first chunks are put when the
-    /// stream has nothing else to do.
-    ///
-    /// # Errors
-    /// As [`ops::copy_to_device`](crate::ops::copy_to_device), [`Error::Capturing`] among them: a
-    /// capture takes a plain copy of [`Capture::upload`](crate::graph::Capture::upload).
-    /// [`Error::WrongContext`] also when the stream is another device's.
-    #[doc(alias = "cuMemcpyHtoDAsync")]
-    #[track_caller]
-    pub fn copy_to_device<'m, T: DeviceCopy>(
-        &'m self,
-        from: impl Into<PinnedSlice<'m, T>>,
-        to: impl Into<DeviceSliceMut<'m, T>>,
-        stream: &'m Stream,
-    ) -> Result<BulkCopy<'m, T>> {
-        let (from, to) = (from.into(), to.into());
-        same_len(from.len(), to.len())?;
-        self.check_device(stream)?;
-        to.check_context(stream)?;
-        from.check_context(stream)?;
-        stream.refuse_captured("copy_to_device")?;
-        let ends = Ends::Upload(from, to);
-        BulkCopy::begin(ends, stream, &self.uploads, self.config())
-    }
-
-    /// The same from the device to pinned memory, as
-    /// [`ops::copy_to_host`](crate::ops::copy_to_host) does.
-    ///
-    /// # Errors
-    /// As [`copy_to_device`](Self::copy_to_device).
-    #[doc(alias = "cuMemcpyDtoHAsync")]
-    #[track_caller]
-    pub fn copy_to_host<'m, T: DeviceCopy>(
-        &'m self,
-        from: impl Into<DeviceSlice<'m, T>>,
-        to: impl Into<PinnedSliceMut<'m, T>>,
-        stream: &'m Stream,
-    ) -> Result<BulkCopy<'m, T>> {
-        let (from, to) = (from.into(), to.into());
-        same_len(from.len(), to.len())?;
-        self.check_device(stream)?;
-        from.check_context(stream)?;
-        to.check_context(stream)?;
-        stream.refuse_captured("copy_to_host")?;
-        let ends = Ends::Download(from, to);
-        BulkCopy::begin(ends, stream, &self.downloads, self.config())
-    }
-
+impl Copies {
     /// What copies of pinned memory do on the device, if it was [measured](crate::Context::copy_mode).
     pub(crate) fn known_mode(&self) -> Option<CopyMode> {
         self.mode.get().copied()
@@ -141,10 +45,177 @@ impl CopyScheduler {
     pub(crate) fn note_mode(&self, mode: CopyMode) -> CopyMode {
         *self.mode.get_or_init(|| mode)
     }
+}
 
-    fn check_device(&self, stream: &Stream) -> Result<()> {
+/// The bulk copies of a context.
+///
+/// ```
+/// use cupola_managers::{ExecutionManager, PoolConfig};
+///
+/// # let driver = cupola_sim::Machine::builder().build().driver();
+/// let execution = ExecutionManager::new(driver)?;
+/// let context = execution.devices().get(0)?.primary()?;
+/// let stream = context.streams().create(Default::default())?;
+/// let pool = context.memory_pool(PoolConfig::limit(64 << 20))?;
+/// let weights = context.buffers().pinned::<f32>(12 << 20)?;
+/// let mut there = pool.allocate::<f32>(12 << 20, &stream)?;
+/// // 48 MiB, in 3 chunks. Small copies on other streams wait for one of them at most.
+/// context.copies().copy_to_device(&weights, &mut there, &stream)?;
+/// # Ok::<_, cupola_managers::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct CopyScheduler<'c> {
+    context: &'c Context,
+    copies: &'c Copies,
+}
+
+impl<'c> CopyScheduler<'c> {
+    pub(crate) fn new(context: &'c Context, copies: &'c Copies) -> Self {
+        Self { context, copies }
+    }
+
+    /// How copies are cut that are put now.
+    #[must_use]
+    pub fn config(&self) -> CopyConfig {
+        *sync::lock(&self.copies.config)
+    }
+
+    /// Cuts copies that are put from now on like this.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the field; nothing is changed then.
+    pub fn configure(&self, config: CopyConfig) -> Result<()> {
+        *sync::lock(&self.copies.config) = config.check()?;
+        Ok(())
+    }
+
+    /// Copies pinned memory, or part of it, to the device in the order of `stream`, as
+    /// [`ops::copy_to_device`](crate::ops::copy_to_device()) does; the lengths are equal. A copy of more
+    /// than [`CopyConfig::threshold`] bytes is put in chunks: three calls of the driver for each, and
+    /// none waits on the host.
+    ///
+    /// # Errors
+    /// As [`ops::copy_to_device`](crate::ops::copy_to_device()); [`Error::WrongContext`] also when the
+    /// stream is another context's, and [`Error::Full`] when there are too many streams for two more.
+    /// When it fails half-way, the chunks that were put are waited for.
+    #[doc(alias = "cuMemcpyHtoDAsync")]
+    #[track_caller]
+    pub fn copy_to_device<'p, 'd, T: DeviceCopy>(
+        &self,
+        from: impl Into<PinnedSlice<'p, T>>,
+        to: impl Into<DeviceSliceMut<'d, T>>,
+        stream: &Stream,
+    ) -> Result<()> {
+        let (from, to) = (from.into(), to.into());
+        same_len(from.len(), to.len())?;
+        self.check_stream(stream)?;
+        to.check_context(stream)?;
+        from.check_context(stream)?;
+        let Some(chunk) = self.chunk::<T>(from.len()) else {
+            return ops::copy_to_device(from, to, stream);
+        };
+        let copied = self.put_to_device(from, &to, chunk, stream);
+        to.end_write(stream, copied, || Written::All)
+    }
+
+    #[track_caller]
+    fn put_to_device<T: DeviceCopy>(
+        &self,
+        from: PinnedSlice<'_, T>,
+        to: &DeviceSliceMut<'_, T>,
+        chunk: usize,
+        stream: &Stream,
+    ) -> Result<()> {
+        stream.refuse_captured("copy_to_device")?;
+        from.taint()?;
+        to.join(stream)?;
+        let (host, device) = (from.as_ptr(), to.as_raw());
+        let copying = from.begin_copy(stream)?;
+        copying.end(self.in_chunks(from.len(), chunk, stream, |part, lane| {
+            let (start, bytes) = (part.start * size_of::<T>(), part.len() * size_of::<T>());
+            let host = host.wrapping_add(part.start).cast();
+            // SAFETY: both ends have the part. Later work of the caller's stream waits for the
+            // last chunk, and each chunk for the one before; the pinned buffer remembers the end, and
+            // the device memory is freed after the work on the caller's stream.
+            unsafe { upload_raw(host, device + start as u64, bytes, lane) }
+        }))
+    }
+
+    /// The same from the device to pinned memory, as
+    /// [`ops::copy_to_host`](crate::ops::copy_to_host()) does.
+    ///
+    /// # Errors
+    /// As [`copy_to_device`](Self::copy_to_device).
+    #[doc(alias = "cuMemcpyDtoHAsync")]
+    #[track_caller]
+    pub fn copy_to_host<'d, 'p, T: DeviceCopy>(
+        &self,
+        from: impl Into<DeviceSlice<'d, T>>,
+        to: impl Into<PinnedSliceMut<'p, T>>,
+        stream: &Stream,
+    ) -> Result<()> {
+        let (from, to) = (from.into(), to.into());
+        same_len(from.len(), to.len())?;
+        self.check_stream(stream)?;
+        from.check_context(stream)?;
+        to.check_context(stream)?;
+        let Some(chunk) = self.chunk::<T>(from.len()) else {
+            return ops::copy_to_host(from, to, stream);
+        };
+        let copied = self.put_to_host(from, &to, chunk, stream);
+        to.end_write(copied, || Written::All)
+    }
+
+    #[track_caller]
+    fn put_to_host<T: DeviceCopy>(
+        &self,
+        from: DeviceSlice<'_, T>,
+        to: &PinnedSliceMut<'_, T>,
+        chunk: usize,
+        stream: &Stream,
+    ) -> Result<()> {
+        stream.refuse_captured("copy_to_host")?;
+        from.check_written(stream)?;
+        from.join(stream)?;
+        let (device, host) = (from.as_raw(), to.as_ptr());
+        let copying = to.begin_copy(stream)?;
+        copying.end(self.in_chunks(from.len(), chunk, stream, |part, lane| {
+            let (start, bytes) = (part.start * size_of::<T>(), part.len() * size_of::<T>());
+            let host = host.wrapping_add(part.start).cast();
+            // SAFETY: as in `put_to_device`.
+            unsafe { download_raw(device + start as u64, host, bytes, lane) }
+        }))
+    }
+
+    /// Elements of a chunk of a copy of so many; `None` for one that is not cut.
+    fn chunk<T>(&self, len: usize) -> Option<usize> {
+        let config = self.config();
+        let chunk = (config.chunk / size_of::<T>().max(1)).max(1);
+        (len * size_of::<T>() > config.threshold && len > chunk).then_some(chunk)
+    }
+
+    #[track_caller]
+    fn in_chunks(
+        &self,
+        len: usize,
+        chunk: usize,
+        stream: &Stream,
+        mut put: impl FnMut(Range<usize>, &Stream) -> Result<()>,
+    ) -> Result<()> {
+        let lanes = &self.copies.lanes;
+        let mut lane = lanes.take(self.context)?;
+        let put = lane.put(len.div_ceil(chunk), stream, |number, lane| {
+            let start = number * chunk;
+            put(start..len.min(start + chunk), lane)
+        });
+        lanes.put_back(lane);
+        put
+    }
+
+    #[track_caller]
+    fn check_stream(&self, stream: &Stream) -> Result<()> {
         stream.core().not_forked()?;
-        match stream.core().device() == self.device {
+        match stream.is_in(self.context.core()) {
             true => Ok(()),
             false => Err(Error::WrongContext { what: "the stream" }),
         }

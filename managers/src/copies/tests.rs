@@ -1,85 +1,116 @@
-use crate::test_bench::{TestBench, hold};
+use std::time::Duration;
 
-use super::*;
+use cupola_sim::{DeviceConfig, Machine, Order};
 
-/// Bytes of a chunk.
-const CHUNK: usize = 1000;
+use crate::test_bench::TestBench;
+use crate::{CopyConfig, Event, EventConfig, Stream, ops};
+
+/// The bus takes a millisecond for a chunk.
+const CHUNK: usize = 1 << 20;
+const RATE: u64 = 1000 << 20;
+const CHUNKS: usize = 32;
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Upload,
+    Download,
+}
 
 /// Memory of a copy, and a stream for it.
 struct Ends {
     host: crate::PinnedBuffer<u8>,
     device: crate::Buffer<u8>,
     stream: Stream,
+    marks: [Event; 2],
 }
 
-/// A bench, and two copies of 8 chunks.
-fn bench() -> (TestBench, [Ends; 2]) {
-    let bench = TestBench::with_workers(3);
-    let config = CopyConfig::default().chunk(CHUNK).threshold(CHUNK);
-    bench.context.copies().configure(config).unwrap();
-    let pool = bench.pool(8 << 20);
-    let ends = || {
+impl Ends {
+    fn new(bench: &TestBench, pool: &crate::MemoryPool, bytes: usize) -> Self {
         let stream = bench.stream();
-        let host = bench.context.buffers().pinned(8 * CHUNK).unwrap();
-        let device = pool.zeros(8 * CHUNK, &stream).unwrap();
-        crate::ops::synchronize(&stream).unwrap();
-        Ends {
+        let device = pool.zeros(bytes, &stream).unwrap();
+        ops::synchronize(&stream).unwrap();
+        let mark = || {
+            bench
+                .context
+                .events()
+                .create(EventConfig::timing())
+                .unwrap()
+        };
+        Self {
+            host: bench.context.buffers().pinned(bytes).unwrap(),
+            device,
+            stream,
+            marks: [mark(), mark()],
+        }
+    }
+
+    /// Puts a copy between two marks.
+    fn put(&mut self, direction: Direction, bulk: Option<&TestBench>) {
+        let Self {
             host,
             device,
             stream,
+            marks,
+        } = self;
+        ops::record(&marks[0], stream).unwrap();
+        match (direction, bulk.map(|bench| bench.context.copies())) {
+            (Direction::Upload, None) => ops::copy_to_device(&*host, device, stream),
+            (Direction::Download, None) => ops::copy_to_host(&*device, host, stream),
+            (Direction::Upload, Some(copies)) => copies.copy_to_device(&*host, device, stream),
+            (Direction::Download, Some(copies)) => copies.copy_to_host(&*device, host, stream),
         }
-    };
-    let ends = [ends(), ends()];
-    drop(pool);
-    (bench, ends)
-}
-
-fn begin<'m>(bench: &'m TestBench, ends: &'m mut Ends) -> BulkCopy<'m, u8> {
-    let copies = bench.context.copies();
-    let begun = copies.copy_to_device(&ends.host, &mut ends.device, &ends.stream);
-    begun.unwrap()
-}
-
-// Without it more chunks could be with the device than a small copy is to wait for.
-#[test]
-fn as_many_chunks_are_in_flight_as_may_be() {
-    let bench = TestBench::with_workers(2);
-    let (stream, arbiter) = (bench.stream(), Arbiter::default());
-    let held = hold(&stream);
-    let chunks = [0; 2].map(|_| Arc::new(stream.ticket().unwrap()));
-    for chunk in &chunks {
-        let mut turn = arbiter.turn(2);
-        assert!(turn.full().is_none());
-        turn.put(Arc::clone(chunk));
+        .unwrap();
+        ops::record(&marks[1], stream).unwrap();
     }
-    for _ in 0..2 {
-        let turn = arbiter.turn(2);
-        assert!(
-            turn.full()
-                .is_some_and(|oldest| Arc::ptr_eq(oldest, &chunks[0]))
-        );
+
+    /// Waits for it, and says how many milliseconds it took by the device's clock.
+    fn milliseconds(&self) -> f64 {
+        let [start, end] = &self.marks;
+        ops::synchronize_event(end).unwrap();
+        f64::from(ops::elapsed(start, end).unwrap())
     }
-    drop(held);
-    chunks[1].wait().unwrap();
-    assert!(arbiter.turn(1).full().is_none(), "all have ended");
-    drop((chunks, arbiter, stream));
-    bench.finish();
 }
 
-// Without it a copy behind other work would keep turns from the copies that this work may wait for.
+/// Milliseconds of a bulk copy, and of the small ones beside it that took longest, on a machine whose
+/// copies take their time, in virtual time.
+fn beside(direction: Direction, in_chunks: bool) -> (f64, f64) {
+    let device = DeviceConfig::new()
+        .upload_bandwidth(RATE)
+        .download_bandwidth(RATE);
+    let bench = TestBench::on(Machine::builder().order(Order::Timed).device(device));
+    let cut = CopyConfig::default().chunk(CHUNK).threshold(CHUNK);
+    bench.context.copies().configure(cut).unwrap();
+    let pool = bench.pool(128 << 20);
+    let mut bulk = Ends::new(&bench, &pool, CHUNKS * CHUNK);
+    let mut small = Ends::new(&bench, &pool, 4096);
+    bulk.put(direction, in_chunks.then_some(&bench));
+    let mut longest: f64 = 0.0;
+    for _ in 0..8 {
+        small.put(direction, None);
+        longest = longest.max(small.milliseconds());
+    }
+    (bulk.milliseconds(), longest)
+}
+
+// Without it a small copy could wait for more of a bulk one than a chunk, or the bulk copy could be slower
+// for it. The order of the engine is the machine's: a plain copy is not passed.
 #[test]
-fn a_copy_that_is_not_ready_takes_no_turn() {
-    let (bench, [mut late, mut other]) = bench();
-    let held = hold(&late.stream);
-    let mut copy = begin(&bench, &mut late);
-    assert!(!copy.advance().unwrap());
-    assert_eq!(copy.elements_put(), 0);
-    begin(&bench, &mut other).wait().unwrap();
-    assert!(!copy.advance().unwrap());
-    drop(held);
-    copy.wait().unwrap();
-    assert_eq!(copy.elements_put(), 8 * CHUNK);
-    drop(copy);
-    drop((late, other));
-    bench.finish();
+fn a_small_copy_waits_for_a_chunk_at_most() {
+    let all = CHUNKS as f64;
+    for direction in [Direction::Upload, Direction::Download] {
+        let (took, longest) = beside(direction, true);
+        assert!(longest <= 1.1, "{longest} ms");
+        assert!((all..all * 1.05).contains(&took), "{took} ms");
+        let (_, longest) = beside(direction, false);
+        assert!(longest >= all, "{longest} ms beside a plain copy");
+    }
+}
+
+// Without it the default could be a chunk that a small copy waits for too long.
+#[test]
+fn a_chunk_is_short() {
+    let config = CopyConfig::default();
+    let slow = Duration::from_secs_f64(config.chunk as f64 / 20e9);
+    assert!(slow < Duration::from_millis(1), "on PCIe 4: {slow:?}");
+    assert!(config.threshold > config.chunk);
 }

@@ -221,7 +221,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
 
     /// Whether its stages overlap at all: where copies of pinned memory block
     /// ([`CopyMode::Blocking`]), the thread that submits items waits in each upload and download. It is
-    /// measured with the first call for the device, see [`Context::copy_mode`].
+    /// measured with the first call for the context, see [`Context::copy_mode`].
     ///
     /// # Errors
     /// As [`Context::copy_mode`].

@@ -81,8 +81,7 @@ impl Way {
             Self::Whole => "one call".into(),
             Self::Chunks(bytes, gate) => format!("{}, {}", chunks(bytes), gate.name()),
             Self::Scheduler(config) => {
-                let (chunks, window) = (chunks(config.chunk), config.window);
-                format!("scheduler, {chunks}, window {window}")
+                format!("scheduler, {}", chunks(config.chunk))
             }
         }
     }
@@ -220,8 +219,8 @@ impl<'c> ByHand<'c> {
         let (copies, mut ends) = (self.context.copies(), self.memory.ends());
         let Ends { host, device } = &mut *ends;
         match self.direction {
-            Direction::Upload => copies.copy_to_device(&*host, device, &self.home)?.wait()?,
-            Direction::Download => copies.copy_to_host(&*device, host, &self.home)?.wait()?,
+            Direction::Upload => copies.copy_to_device(&*host, device, &self.home)?,
+            Direction::Download => copies.copy_to_host(&*device, host, &self.home)?,
         }
         Ok(())
     }

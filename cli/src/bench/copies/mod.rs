@@ -30,15 +30,11 @@ const KEPT: f64 = 0.95;
 const LONGEST: f64 = 1000.0;
 
 /// The ways to hold chunks back.
-const GATES: [Gate; 8] = [
+const GATES: [Gate; 4] = [
     Gate::OneStream,
-    Gate::Streams(2),
     Gate::Window(1),
     Gate::Window(2),
-    Gate::Window(3),
-    Gate::LeastPriority(2),
     Gate::Host(2),
-    Gate::Host(3),
 ];
 
 /// A failure.
@@ -86,7 +82,7 @@ impl Plan {
             },
             (false, false) => Self {
                 bulk: BULK,
-                chunks: &[2 << 20, 4 << 20, 8 << 20, 16 << 20],
+                chunks: &[8 << 20, 16 << 20],
                 crowded: 8 << 20,
                 config: CopyConfig::default(),
                 rounds: 3,
@@ -155,7 +151,7 @@ impl<'c> Bench<'c> {
                 row.want(most);
             }
         }
-        for gate in [Gate::OneStream, Gate::Window(2), Gate::Host(2)] {
+        for gate in [Gate::OneStream, Gate::Window(1), Gate::Host(2)] {
             self.crowd(direction, Way::Chunks(self.plan.crowded, gate))?;
         }
         self.crowd(direction, scheduler)

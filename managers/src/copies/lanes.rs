@@ -1,0 +1,125 @@
+//! `Lanes`: streams that the chunks of bulk copies alternate between.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use crate::context::Context;
+use crate::error::{Result, Site};
+use crate::event::{Event, EventConfig, EventHandle};
+use crate::stream::{Stream, StreamConfig, StreamHandle, submit};
+use crate::sync;
+
+/// The lanes of a context that no copy is being put on, the one that was used longest ago first.
+/// Names, and no leases: their managers keep them, and are kept by what is leased.
+#[derive(Debug, Default)]
+pub(super) struct Lanes(Mutex<VecDeque<Names>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Names {
+    streams: [StreamHandle; 2],
+    events: [EventHandle; 2],
+    /// Which event is behind the last chunk.
+    last: usize,
+}
+
+/// Two streams, and an event behind the newest chunk of each, for one bulk copy.
+pub(super) struct Lane {
+    streams: [Stream; 2],
+    events: [Event; 2],
+    last: usize,
+}
+
+impl Lanes {
+    /// A lane whose last copy is done; a new one if there is none, because a copy must not wait for
+    /// another one's stream.
+    #[track_caller]
+    pub(super) fn take(&self, context: &Context) -> Result<Lane> {
+        let oldest = sync::lock(&self.0).pop_front();
+        if let Some(names) = oldest
+            && let Some(lane) = names.lease(context)
+        {
+            if lane.events[lane.last].raw().query(Site::here())? {
+                return Ok(lane);
+            }
+            self.put_back(lane);
+        }
+        let stream = || context.streams().create_held(StreamConfig::default());
+        let event = || context.events().create_held(EventConfig::default());
+        Ok(Lane {
+            streams: [stream()?, stream()?],
+            events: [event()?, event()?],
+            last: 0,
+        })
+    }
+
+    /// Gives a lane back, whose copy may run.
+    pub(super) fn put_back(&self, lane: Lane) {
+        let names = Names {
+            streams: lane.streams.each_ref().map(Stream::handle),
+            events: lane.events.each_ref().map(Event::handle),
+            last: lane.last,
+        };
+        sync::lock(&self.0).push_back(names);
+    }
+}
+
+impl Names {
+    /// `None` when a manager was shut down meanwhile.
+    fn lease(self, context: &Context) -> Option<Lane> {
+        let [first, second] = self.streams.map(|name| context.streams().lease(name).ok());
+        let [even, odd] = self.events.map(|name| context.events().lease(name).ok());
+        Some(Lane {
+            streams: [first?, second?],
+            events: [even?, odd?],
+            last: self.last,
+        })
+    }
+}
+
+impl Lane {
+    /// Puts chunks behind the work of `stream`, each of which is ready when the one before is done, and
+    /// has later work of `stream` wait for the last. `put` puts the chunk of a number on the stream that
+    /// it is given.
+    ///
+    /// # Errors
+    /// Those of the calls; no chunk runs any more then.
+    #[track_caller]
+    pub(super) fn put(
+        &mut self,
+        chunks: usize,
+        stream: &Stream,
+        mut put: impl FnMut(usize, &Stream) -> Result<()>,
+    ) -> Result<()> {
+        let all = self.put_all(chunks, stream, &mut put);
+        if all.is_err() {
+            for lane in &self.streams {
+                submit::settle(lane, Site::here());
+            }
+        }
+        all
+    }
+
+    #[track_caller]
+    fn put_all(
+        &mut self,
+        chunks: usize,
+        stream: &Stream,
+        put: &mut impl FnMut(usize, &Stream) -> Result<()>,
+    ) -> Result<()> {
+        // Behind the work before the copy.
+        submit::record(self.events[1].raw(), stream)?;
+        for chunk in 0..chunks {
+            let here = chunk % 2;
+            let lane = &self.streams[here];
+            // A wait for another stream's event is what makes the engine look at other streams:
+            // between copies of one stream it does not.
+            if !mutant!("bulk_copies_do_not_yield") || chunk == 0 {
+                submit::wait(lane, self.events[1 - here].raw())?;
+            }
+            put(chunk, lane)?;
+            submit::record(self.events[here].raw(), lane)?;
+            self.last = here;
+        }
+        submit::wait(stream, self.events[self.last].raw())
+    }
+}
