@@ -443,6 +443,10 @@ fn stages_overlap_as_the_devices_clock_sees_it() {
     show("1 slot ", &serial);
     show("3 slots", &three);
     assert!(!serial.overlapped, "one slot is serial: {serial:?}");
-    assert!(three.overlapped, "three slots overlap: {three:?}");
+    // A thread that its copies block submits nothing that they could overlap with.
+    assert!(
+        three.overlapped || crate::common::copies_block(),
+        "three slots overlap: {three:?}"
+    );
     bench.finish();
 }
