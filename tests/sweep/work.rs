@@ -9,7 +9,7 @@ use cupola_managers::pipeline::{Pipeline, PipelineConfig, Step};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::{StreamPool, StreamPoolConfig};
 use cupola_managers::{
-    Buffer, Context, Device, DeviceInfo, Error, GreenConfig, MemoryPool, Stream,
+    Buffer, Context, CopyConfig, Device, DeviceInfo, Error, GreenConfig, MemoryPool, Stream,
 };
 use cupola_testing::Stage;
 use cupola_testing::sweep::Outcome;
@@ -82,6 +82,10 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
     ops::elapsed(&start, &end)?;
     let mut back = [0; 64];
     ops::read(&x, &mut back, &stream)?;
+    let cut = CopyConfig::default().chunk(96).threshold(64);
+    context.copies().configure(cut)?;
+    let copied = context.copies().copy_to_device(&pinned, &mut y, &stream);
+    tainted(copied, || y.taint())?;
     let written = ops::write(&mut y, &back, &other);
     tainted(written, || y.taint())?;
     pool.usage()?;
