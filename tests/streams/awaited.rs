@@ -126,7 +126,7 @@ fn every_output_is_awaited_in_order() {
         assert_eq!(pipeline.in_flight(), 0);
         assert_eq!(outputs(&mut pipeline, 50, usize::MAX, None), all);
     }
-    bench.finish();
+    bench.finish_later();
 }
 
 // Without it an executor with several threads could not take the stream.
@@ -154,5 +154,5 @@ fn a_stream_may_be_polled_on_another_thread() {
     is_send(&stream);
     drop(stream);
     drop(pipeline);
-    bench.finish();
+    bench.finish_later();
 }

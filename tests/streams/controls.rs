@@ -249,13 +249,16 @@ fn a_sample_says_what_the_whole_says() {
             panic!("all were measured");
         };
         assert_eq!(runs, ITEMS / 25, "{report:?}");
-        assert_about(report.efficiency, stages.longest() as f64 / period as f64);
-        assert_about(report.speedup(), stages.sum() as f64 / period as f64);
+        assert_about(
+            report.efficiency,
+            stages.longest() as f64 / f64::from(period),
+        );
+        assert_about(report.speedup(), stages.sum() as f64 / f64::from(period));
         let an_item = report.serial_sum.as_secs_f64() / report.items as f64;
         assert_about(an_item * 1e3, stages.sum() as f64);
         assert_about(
             report.utilisation().download,
-            stages.download as f64 / period as f64,
+            stages.download as f64 / f64::from(period),
         );
         let alone = Asymptote {
             upload: Duration::from_millis(stages.upload),
@@ -265,7 +268,7 @@ fn a_sample_says_what_the_whole_says() {
         };
         assert_about(
             report.efficiency_of(&alone),
-            stages.longest() as f64 / period as f64,
+            stages.longest() as f64 / f64::from(period),
         );
         let whole = bench.run(whole().depth(depth), |_| Ok(()));
         let bound = whole.diagnosis().bound;

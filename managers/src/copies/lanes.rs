@@ -54,10 +54,15 @@ impl Lanes {
 
     /// Gives a lane back, whose copy may run.
     pub(super) fn put_back(&self, lane: Lane) {
+        let Lane {
+            streams,
+            events,
+            last,
+        } = lane;
         let names = Names {
-            streams: lane.streams.each_ref().map(Stream::handle),
-            events: lane.events.each_ref().map(Event::handle),
-            last: lane.last,
+            streams: streams.map(|stream| stream.handle()),
+            events: events.map(|event| event.handle()),
+            last,
         };
         sync::lock(&self.0).push_back(names);
     }

@@ -33,13 +33,9 @@ pub(super) enum Gate {
     /// Nothing: all chunks are put on one stream at once. An engine that takes turns between
     /// streams after each copy needs no more.
     OneStream,
-    /// All are put at once, round so many streams, and wait for what is before them there.
-    Streams(usize),
     /// All are put at once, and so many are ready at a time: each waits on the device for the one
     /// that is so many before it, which is on another stream.
     Window(usize),
-    /// The same, on streams of the least priority, beside a small copy of the greatest.
-    LeastPriority(usize),
     /// So many are put at a time, on one stream: the thread waits for the one that is so many
     /// before, and puts the next.
     Host(usize),
@@ -49,9 +45,7 @@ impl Gate {
     fn name(self) -> String {
         match self {
             Self::OneStream => "one stream".into(),
-            Self::Streams(count) => format!("{count} streams"),
             Self::Window(window) => format!("device window {window}"),
-            Self::LeastPriority(window) => format!("device window {window}, least priority"),
             Self::Host(window) => format!("host window {window}"),
         }
     }
@@ -86,18 +80,12 @@ impl Way {
         }
     }
 
-    /// Whether the small copies are of the greatest priority, and the chunks are of the least.
-    pub(super) fn has_priorities(self) -> bool {
-        matches!(self, Self::Chunks(_, Gate::LeastPriority(_)))
-    }
-
     /// Streams that chunks go round, beside the one that the copy is in order on.
     fn lanes(self) -> usize {
         match self {
             Self::Whole | Self::Scheduler(_) => 0,
             Self::Chunks(_, Gate::OneStream | Gate::Host(_)) => 0,
-            Self::Chunks(_, Gate::Streams(count)) => count,
-            Self::Chunks(_, Gate::Window(window) | Gate::LeastPriority(window)) => window + 1,
+            Self::Chunks(_, Gate::Window(window)) => window + 1,
         }
     }
 
@@ -171,10 +159,6 @@ impl<'c> ByHand<'c> {
         if let Way::Scheduler(config) = way {
             context.copies().configure(config)?;
         }
-        let lane = match way.has_priorities() {
-            true => StreamConfig::priority(streams.priorities()?.0),
-            false => StreamConfig::default(),
-        };
         Ok(Self {
             context,
             memory,
@@ -185,7 +169,7 @@ impl<'c> ByHand<'c> {
             end: events.create(timed)?,
             begun: events.create(EventConfig::default())?,
             lanes: (0..way.lanes())
-                .map(|_| streams.create(lane))
+                .map(|_| streams.create(StreamConfig::default()))
                 .collect::<Result<_, _>>()?,
             chunks: (0..way.events())
                 .map(|_| events.create(EventConfig::default()))
@@ -206,10 +190,7 @@ impl<'c> ByHand<'c> {
                 }
             }
             Way::Chunks(chunk, Gate::Host(window)) => self.put_by_turns(chunk, window)?,
-            Way::Chunks(chunk, Gate::Streams(_)) => self.put_on_lanes(chunk, None)?,
-            Way::Chunks(chunk, Gate::Window(window) | Gate::LeastPriority(window)) => {
-                self.put_on_lanes(chunk, Some(window))?;
-            }
+            Way::Chunks(chunk, Gate::Window(window)) => self.put_on_lanes(chunk, window)?,
         }
         ops::record(&self.end, &self.home)?;
         Ok(())
@@ -238,7 +219,7 @@ impl<'c> ByHand<'c> {
         Ok(())
     }
 
-    fn put_on_lanes(&self, chunk: usize, window: Option<usize>) -> Result<(), CopiesError> {
+    fn put_on_lanes(&self, chunk: usize, window: usize) -> Result<(), CopiesError> {
         let lanes = self.lanes.len();
         ops::record(&self.begun, &self.home)?;
         for lane in &self.lanes {
@@ -247,13 +228,11 @@ impl<'c> ByHand<'c> {
         let starts = (0..self.memory.bytes).step_by(chunk);
         for (number, start) in starts.enumerate() {
             let lane = &self.lanes[number % lanes];
-            if let Some(before) = window.and_then(|window| number.checked_sub(window)) {
+            if let Some(before) = number.checked_sub(window) {
                 ops::wait(lane, &self.chunks[before % lanes])?;
             }
             self.copy(start, chunk, lane)?;
-            if window.is_some() {
-                ops::record(&self.chunks[number % lanes], lane)?;
-            }
+            ops::record(&self.chunks[number % lanes], lane)?;
         }
         for (lane, end) in self.lanes.iter().zip(&self.chunks) {
             ops::record(end, lane)?;
@@ -321,13 +300,8 @@ impl Small {
         context: &Context,
         bytes: usize,
         direction: Direction,
-        has_priority: bool,
     ) -> Result<Self, CopiesError> {
-        let streams = context.streams();
-        let stream = streams.create(match has_priority {
-            true => StreamConfig::priority(streams.priorities()?.1),
-            false => StreamConfig::default(),
-        })?;
+        let stream = context.streams().create(StreamConfig::default())?;
         let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
         let device = pool.zeros(bytes, &stream)?;
         ops::synchronize(&stream)?;

@@ -126,7 +126,7 @@ impl<'c> Bench<'c> {
     fn direction(&mut self, direction: Direction) -> Result<(), CopiesError> {
         // Warms up: the first copy of pages that the device has not seen takes longer.
         self.bulk(direction, Way::Whole)?.put()?;
-        let mut small = Small::new(self.context, SMALL, direction, false)?;
+        let mut small = Small::new(self.context, SMALL, direction)?;
         let mut alone = Vec::new();
         for _ in 0..self.plan.samples.min(200) {
             alone.push(microseconds(&mut small)?);
@@ -180,7 +180,7 @@ impl<'c> Bench<'c> {
             puts.push(start.elapsed().as_secs_f64() * 1e6);
             alone.push(bulk.seconds()?);
         }
-        let mut small = Small::new(self.context, SMALL, direction, way.has_priorities())?;
+        let mut small = Small::new(self.context, SMALL, direction)?;
         let mut waits = Vec::new();
         // A bulk copy in one call lets few small ones through.
         while waits.len() < self.plan.samples && beside.len() < 10 {
@@ -215,7 +215,7 @@ impl<'c> Bench<'c> {
     fn crowd(&mut self, direction: Direction, way: Way) -> Result<(), CopiesError> {
         let bulk = self.bulk(direction, way)?;
         let mut streams = (0..CROWD)
-            .map(|_| Small::new(self.context, SMALL, direction, false))
+            .map(|_| Small::new(self.context, SMALL, direction))
             .collect::<Result<Vec<_>, _>>()?;
         let mut longest = vec![0.0f64; CROWD];
         for first in 0..CROWD {
