@@ -72,7 +72,8 @@ impl Context {
     /// The bulk copies of this context.
     #[must_use]
     pub fn copies(&self) -> CopyScheduler<'_> {
-        CopyScheduler::new(self, &self.0.copies)
+        let inner = &*self.0;
+        CopyScheduler::new(&inner.copies, &inner.streams, &inner.events, &inner.core)
     }
 
     /// What a copy of pinned memory does to the thread that puts it on this device: whether it may

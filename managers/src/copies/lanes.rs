@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use crate::context::Context;
 use crate::error::{Result, Site};
-use crate::event::{Event, EventConfig, EventHandle};
-use crate::stream::{Stream, StreamConfig, StreamHandle, submit};
+use crate::event::{Event, EventConfig, EventHandle, EventManager};
+use crate::stream::{Stream, StreamConfig, StreamHandle, StreamManager, submit};
 use crate::sync;
 
 /// The lanes of a context that no copy is being put on, the one that was used longest ago first.
@@ -33,18 +32,18 @@ impl Lanes {
     /// A lane whose last copy is done; a new one if there is none, because a copy must not wait for
     /// another one's stream.
     #[track_caller]
-    pub(super) fn take(&self, context: &Context) -> Result<Lane> {
+    pub(super) fn take(&self, streams: &StreamManager, events: &EventManager) -> Result<Lane> {
         let oldest = sync::lock(&self.0).pop_front();
         if let Some(names) = oldest
-            && let Some(lane) = names.lease(context)
+            && let Some(lane) = names.lease(streams, events)
         {
             if lane.events[lane.last].raw().query(Site::here())? {
                 return Ok(lane);
             }
             self.put_back(lane);
         }
-        let stream = || context.streams().create_held(StreamConfig::default());
-        let event = || context.events().create_held(EventConfig::default());
+        let stream = || streams.create_held(StreamConfig::default());
+        let event = || events.create_held(EventConfig::default());
         Ok(Lane {
             streams: [stream()?, stream()?],
             events: [event()?, event()?],
@@ -70,9 +69,9 @@ impl Lanes {
 
 impl Names {
     /// `None` when a manager was shut down meanwhile.
-    fn lease(self, context: &Context) -> Option<Lane> {
-        let [first, second] = self.streams.map(|name| context.streams().lease(name).ok());
-        let [even, odd] = self.events.map(|name| context.events().lease(name).ok());
+    fn lease(self, streams: &StreamManager, events: &EventManager) -> Option<Lane> {
+        let [first, second] = self.streams.map(|name| streams.lease(name).ok());
+        let [even, odd] = self.events.map(|name| events.lease(name).ok());
         Some(Lane {
             streams: [first?, second?],
             events: [even?, odd?],

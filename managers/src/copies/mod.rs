@@ -12,14 +12,16 @@ mod mode;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use std::fmt;
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedSlice, PinnedSliceMut};
-use crate::context::Context;
+use crate::driver::ContextCore;
 use crate::error::{Error, Result, Written};
+use crate::event::EventManager;
 use crate::ops::{self, download_raw, same_len, upload_raw};
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamManager};
 use crate::sync;
 pub use config::CopyConfig;
 use lanes::Lanes;
@@ -63,15 +65,27 @@ impl Copies {
 /// context.copies().copy_to_device(&weights, &mut there, &stream)?;
 /// # Ok::<_, cupola_managers::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CopyScheduler<'c> {
-    context: &'c Context,
     copies: &'c Copies,
+    streams: &'c StreamManager,
+    events: &'c EventManager,
+    core: &'c Arc<ContextCore>,
 }
 
 impl<'c> CopyScheduler<'c> {
-    pub(crate) fn new(context: &'c Context, copies: &'c Copies) -> Self {
-        Self { context, copies }
+    pub(crate) fn new(
+        copies: &'c Copies,
+        streams: &'c StreamManager,
+        events: &'c EventManager,
+        core: &'c Arc<ContextCore>,
+    ) -> Self {
+        Self {
+            copies,
+            streams,
+            events,
+            core,
+        }
     }
 
     /// How copies are cut that are put now.
@@ -203,7 +217,7 @@ impl<'c> CopyScheduler<'c> {
         mut put: impl FnMut(Range<usize>, &Stream) -> Result<()>,
     ) -> Result<()> {
         let lanes = &self.copies.lanes;
-        let mut lane = lanes.take(self.context)?;
+        let mut lane = lanes.take(self.streams, self.events)?;
         let put = lane.put(len.div_ceil(chunk), stream, |number, lane| {
             let start = number * chunk;
             put(start..len.min(start + chunk), lane)
@@ -215,9 +229,15 @@ impl<'c> CopyScheduler<'c> {
     #[track_caller]
     fn check_stream(&self, stream: &Stream) -> Result<()> {
         stream.core().not_forked()?;
-        match stream.is_in(self.context.core()) {
+        match stream.is_in(self.core) {
             true => Ok(()),
             false => Err(Error::WrongContext { what: "the stream" }),
         }
+    }
+}
+
+impl fmt::Debug for CopyScheduler<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CopyScheduler").field(self.copies).finish()
     }
 }
