@@ -38,9 +38,6 @@ fn memory_of_executables_is_told_beside_the_limit() {
             .to_string()
             .contains("21 executables of graphs, 20 of them measured")
     );
-    if crate::common::on_gpu() {
-        assert!(sum > 0, "executables of 500 nodes take nothing");
-    }
     drop((measured, plain));
     let usage = bench.context.graph_usage().unwrap();
     assert_eq!(

@@ -84,7 +84,7 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
     ops::read(&x, &mut back, &stream)?;
     let cut = CopyConfig::default().chunk(96).threshold(64);
     context.copies().configure(cut)?;
-    let copied = context.copies().copy_to_device(&pinned, &mut y, &stream);
+    let copied = context.copies().copy_to_device(&pinned, &mut y, &other);
     tainted(copied, || y.taint())?;
     let written = ops::write(&mut y, &back, &other);
     tainted(written, || y.taint())?;

@@ -17,7 +17,7 @@ mod submit;
 
 use std::time::Duration;
 
-use cupola_managers::pipeline::{Asymptote, Pipeline, PipelineConfig, Step};
+use cupola_managers::pipeline::{Asymptote, Graphs, Pipeline, PipelineConfig, Step};
 use cupola_managers::{Context, Device, Error};
 use cupola_sys::driver::DriverError;
 
@@ -118,8 +118,8 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Pipeli
     let context = device.primary()?;
     let plan = Plan::new(quick, name.contains("software"));
     let bytes = (plan.largest() * size_of::<f32>()) as u64;
-    // Two of the stages alone, and of pipelines with one slot and with three, and of the raw loop.
-    let slots = 2 * (1 + 1 + 2 * DEPTH as u64);
+    // Those of the stages alone, of a pipeline with one slot, of two with three, and of the raw loop.
+    let slots = 2 * (1 + 1 + 3 * DEPTH as u64);
     let pool = context.memory_pool(PoolConfig::limit(slots * bytes + PAGES))?;
     let mut figures = Figures::new("pipeline", name);
     figures.notes.push(
@@ -203,10 +203,17 @@ fn overlap(
     let (name, elements) = (case.name, case.elements);
     let (h, d) = (median(&stages.upload), median(&stages.download));
     let load = work.tune(context, pool, elements, h * case.share)?;
-    let mut serial = ours::Loop::new(context, pool, elements, 1)?;
-    let mut overlapped = ours::Loop::new(context, pool, elements, DEPTH)?;
+    let ours = |depth, graphs| ours::Loop::new(context, pool, elements, depth, graphs);
+    let mut serial = ours(1, Graphs::Never)?;
+    let mut overlapped = ours(DEPTH, Graphs::Never)?;
+    let mut as_graphs = ours(DEPTH, Graphs::Steps)?;
     let mut raw = raw::Loop::new(context, pool, elements, DEPTH)?;
-    let [mut in_sequence, mut by_calls, mut by_pipeline] = [const { Vec::new() }; 3];
+    let [
+        mut in_sequence,
+        mut by_calls,
+        mut by_pipeline,
+        mut by_graphs,
+    ] = [const { Vec::new() }; 4];
     // By turns, since what comes first may matter; the first round warms up.
     for round in 0..=plan.rounds {
         let before = (round % 2 == 0)
@@ -217,11 +224,13 @@ fn overlap(
             Some(calls) => calls,
             None => raw.run(work, load.rounds, plan.items)?,
         };
+        let graphs = as_graphs.run(work, load.rounds, plan.items)?;
         let alone = serial.run(work, load.rounds, plan.items.div_ceil(4))?;
         if round > 0 {
             in_sequence.push(alone);
             by_calls.push(calls);
             by_pipeline.push(ours);
+            by_graphs.push(graphs);
         }
     }
     let us = |time: f64| Duration::from_secs_f64(time / 1e6);
@@ -240,11 +249,20 @@ fn overlap(
     figures.push(&sequence, unit, &in_sequence, None);
     figures.push(&calls, unit, &by_calls, Some(&sequence));
     figures.push(&of("by the pipeline"), unit, &by_pipeline, Some(&sequence));
+    figures.push(
+        &of("by the pipeline, as graphs"),
+        unit,
+        &by_graphs,
+        Some(&sequence),
+    );
     let ours = median(&by_pipeline);
     let beside = ours / median(&by_calls);
     let row = figures.push(&of("pipeline / driver's calls"), "x", &[beside], None);
     row.want(BESIDE_RAW);
     let row = figures.push(&of("pipeline / asymptote"), "x", &[ours / asymptote], None);
+    row.want(1.0 / case.least);
+    let graphs = median(&by_graphs) / asymptote;
+    let row = figures.push(&of("pipeline, as graphs / asymptote"), "x", &[graphs], None);
     row.want(1.0 / case.least);
     let calls = median(&by_calls) / asymptote;
     figures.push(&of("driver's calls / asymptote"), "x", &[calls], None);
@@ -252,7 +270,7 @@ fn overlap(
     figures.push(&of("speed-up"), "x", &[speedup], None);
     let bound = alone.speedup();
     figures.push(&of("bound of the speed-up"), "x", &[bound], None);
-    drop((serial, overlapped, raw));
+    drop((serial, overlapped, as_graphs, raw));
     let config = PipelineConfig::new(elements, elements).measured();
     let mut pipeline = Pipeline::new(context, pool, config)?;
     let put = |step: Step<'_, f32, f32>| {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cupola::MemoryPool;
-use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::pipeline::{Graphs, Pipeline, PipelineConfig};
 use cupola_managers::{Context, Error};
 
 use super::PipelineError;
@@ -21,8 +21,10 @@ impl Loop {
         pool: &MemoryPool,
         elements: usize,
         depth: usize,
+        graphs: Graphs,
     ) -> Result<Self, Error> {
         let config = PipelineConfig::new(elements, elements).depth(depth);
+        let config = config.graphs(graphs);
         let pipeline = Pipeline::new(context, pool, config)?;
         Ok(Self { pipeline, elements })
     }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cupola::MemoryPool;
-use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::pipeline::{Graphs, Pipeline, PipelineConfig};
 use cupola_managers::{Context, Error};
 
 use super::kernel::Work;
@@ -16,6 +16,8 @@ const ELEMENTS: usize = 256;
 
 /// What a submitted item may take beside the driver's calls.
 const BESIDE_RAW: f64 = 1.1;
+/// Microseconds that a submitted item may take that is launched as a graph.
+const AS_GRAPH: f64 = 4.0;
 
 pub(super) fn run(
     figures: &mut Figures,
@@ -28,13 +30,17 @@ pub(super) fn run(
     let mut raw = raw::Loop::new(context, pool, ELEMENTS, DEPTH)?;
     let config = PipelineConfig::new(ELEMENTS, ELEMENTS).depth(DEPTH);
     let mut pipeline = Pipeline::new(context, pool, config)?;
-    let [mut by_calls, mut by_pipeline] = [const { Vec::new() }; 2];
+    let mut graphs = Pipeline::new(context, pool, config.graphs(Graphs::Steps))?;
+    let [mut by_calls, mut by_pipeline, mut by_graphs] = [const { Vec::new() }; 3];
     for round in 0..=rounds {
         let calls = by_driver(&mut raw, work, batches)?;
         let ours = by_cupola(&mut pipeline, work, batches)?;
+        let as_graphs = by_cupola(&mut graphs, work, batches)?;
+        // The first round warms up, and captures.
         if round > 0 {
             by_calls.push(calls);
             by_pipeline.push(ours);
+            by_graphs.push(as_graphs);
         }
     }
     let against = "submitting an item: the driver's calls";
@@ -47,6 +53,18 @@ pub(super) fn run(
     );
     let most = BESIDE_RAW * crate::bench::median(&by_calls);
     row.want(most);
+    let row = figures.push(
+        "submitting an item: the pipeline, as a graph",
+        "us",
+        &by_graphs,
+        Some(against),
+    );
+    row.want(AS_GRAPH);
+    let report = graphs.graph_report();
+    figures.notes.push(format!(
+        "of the items that were to be launched as graphs {} were, and {} were put by calls of their own",
+        report.launched, report.direct
+    ));
     Ok(())
 }
 
