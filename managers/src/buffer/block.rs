@@ -162,6 +162,16 @@ impl Block {
         Ok(())
     }
 
+    /// Tells a driver that checks programs that work on `stream` will use the memory, which the caller
+    /// puts in order with the work of a stream that has [joined](Self::join).
+    pub(crate) fn tell_use(&self, stream: &Stream) {
+        if self.address() != 0
+            && let Some(region_hooks) = self.pool().region_hooks()
+        {
+            drop(region_hooks.share(self.address(), stream));
+        }
+    }
+
     /// Prepares a use by the graph that `stream` is captured into: it keeps the block, and its launches
     /// come after the allocation.
     #[cold]

@@ -300,6 +300,13 @@ macro_rules! views {
                 self.address..self.address + self.bytes()
             }
 
+            /// See [`Block::tell_use`].
+            pub(crate) fn tell_use(&self, stream: &Stream) {
+                if let Some(block) = self.block {
+                    block.tell_use(stream);
+                }
+            }
+
             /// Prepares a use on `stream`.
             #[track_caller]
             pub(crate) fn join(&self, stream: &Stream) -> Result<()> {

@@ -148,6 +148,7 @@ impl<'c> CopyScheduler<'c> {
         copying.end(self.in_chunks(from.len(), chunk, stream, |part, lane| {
             let (start, bytes) = (part.start * size_of::<T>(), part.len() * size_of::<T>());
             let host = host.wrapping_add(part.start).cast();
+            to.tell_use(lane);
             // SAFETY: both ends have the part. Later work of the caller's stream waits for the
             // last chunk, and each chunk for the one before; the pinned buffer remembers the end, and
             // the device memory is freed after the work on the caller's stream.
@@ -196,6 +197,7 @@ impl<'c> CopyScheduler<'c> {
         copying.end(self.in_chunks(from.len(), chunk, stream, |part, lane| {
             let (start, bytes) = (part.start * size_of::<T>(), part.len() * size_of::<T>());
             let host = host.wrapping_add(part.start).cast();
+            from.tell_use(lane);
             // SAFETY: as in `put_to_device`.
             unsafe { download_raw(device + start as u64, host, bytes, lane) }
         }))

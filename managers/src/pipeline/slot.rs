@@ -260,15 +260,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// graph, which records the events.
     pub(super) fn note_launch(&mut self, stream: &Stream, written: usize) {
         self.written = written;
-        // One ticket for all: the ends of the first stages do not tell of the whole launch, and are
-        // not asked.
+        // One ticket for both: the end of the kernels does not tell of the whole launch, and is not
+        // asked.
         let ticket = stream.timeline().mark();
-        let StageFences {
-            uploaded,
-            computed,
-            downloaded,
-        } = &mut self.fences;
-        for fence in [uploaded, computed, downloaded] {
+        for fence in [&mut self.fences.computed, &mut self.fences.downloaded] {
             fence.note_recorded(stream, ticket);
         }
     }

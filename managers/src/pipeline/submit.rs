@@ -142,10 +142,6 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         if let Some(reader) = shape.read_by {
             self.slots[reader].wait_until_read(upload)?;
         }
-        if let Some(before) = shape.before {
-            // Which may have been launched on another stream.
-            self.slots[before].fences().uploaded.wait_on(upload)?;
-        }
         let input = self.inputs.buffer(shape.input);
         self.slots[shape.slot].upload(input, &self.streams)
     }
@@ -158,6 +154,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             self.slots[copier].wait_until_copied(compute)?;
         }
         match shape.before {
+            // Which may have been launched on another stream.
             Some(before) => self.slots[before].fences().computed.wait_on(compute),
             None => Ok(()),
         }
@@ -166,10 +163,6 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     /// Puts the download of an item on its stream.
     #[track_caller]
     fn download(&mut self, shape: &Shape) -> Result<()> {
-        if let Some(before) = shape.before {
-            let downloaded = &self.slots[before].fences().downloaded;
-            downloaded.wait_on(&self.streams.download)?;
-        }
         let output = self.outputs.buffer(shape.output);
         self.slots[shape.slot].download(output, &self.streams)
     }

@@ -84,6 +84,30 @@ fn the_host_waits_for_the_last_chunk() {
     bench.finish();
 }
 
+// Without it memory could be used again, or given back, while a chunk still runs on a lane.
+#[test]
+fn memory_is_freed_behind_the_last_chunk() {
+    for fails in [false, true] {
+        let bench = super::bench();
+        let context = &bench.base.context;
+        context.copies().configure(small_chunks()).unwrap();
+        let other = bench.base.stream();
+        let host = context.buffers().pinned::<u8>(10_000).unwrap();
+        let mut device = bench.pool.allocate::<u8>(10_000, &bench.stream).unwrap();
+        let put = context.copies().copy_to_device(&host, &mut device, &other);
+        put.unwrap();
+        if fails {
+            let failed = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+            bench.base.faults.reset();
+            bench.base.faults.fail(id::cuStreamIsCapturing, 1, failed);
+            ops::write(&mut device, &[1; 10_000], &other).unwrap_err();
+            bench.base.faults.reset();
+        }
+        drop((device, host, other));
+        bench.finish();
+    }
+}
+
 // Without it copies at the same time could share a lane, so that one waits for the stream of another,
 // or lanes could be made without end.
 #[test]
@@ -166,6 +190,7 @@ fn a_chunk_that_fails_is_told() {
         id::cuStreamWaitEvent,
     ]) {
         host.as_mut_slice().unwrap().fill(round);
+        bench.faults.reset();
         bench.faults.fail(call, 5, failed);
         let refused = context.copies().copy_to_device(&host, &mut device, &stream);
         assert_eq!(refused.unwrap_err().status(), Some(failed));

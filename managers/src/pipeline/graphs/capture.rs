@@ -75,11 +75,8 @@ pub(in crate::pipeline) fn captured<I: DeviceCopy, O: DeviceCopy, E>(
         {
             capture.wait_outside(reader.computed.event())?;
         }
-        if let Some(before) = &order.before {
-            capture.wait_outside(before.uploaded.event())?;
-        }
+        // Copies need no order among themselves but by the memory: an engine does them one by one.
         slot.put_upload(input, &stream)?;
-        capture.record_outside(own.uploaded.event())?;
         if let Some(copier) = &order.copied_by
             && !mutant!("graph_step_overtakes_a_copy")
         {
@@ -96,9 +93,6 @@ pub(in crate::pipeline) fn captured<I: DeviceCopy, O: DeviceCopy, E>(
         };
         slot.set_written(written)?;
         capture.record_outside(own.computed.event())?;
-        if let Some(before) = &order.before {
-            capture.wait_outside(before.downloaded.event())?;
-        }
         slot.put_download(output, &stream)?;
         capture.record_outside(own.downloaded.event())?;
         Ok(written)

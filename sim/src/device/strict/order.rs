@@ -324,16 +324,27 @@ impl Monitor {
         user
     }
 
-    /// The end of a block comes after what is on a stream by now, as its allocator says: these uses
-    /// need no other order.
+    /// The end of a block comes after what is on a stream by now, as its allocator says, and so after what
+    /// that comes after: these uses need no other order.
     pub(super) fn ends_behind(&self, id: u64, stream: &Stream) {
-        if self.orders() {
-            let mut order = lock(&self.order);
-            if let Some(uses) = order.things.get_mut(&Thing::Memory(id)) {
-                uses.by.remove(&stream.id);
-                uses.written.remove(&stream.id);
-            }
+        if !self.orders() {
+            return;
         }
+        let mut order = lock(&self.order);
+        let Some(mut uses) = order.things.remove(&Thing::Memory(id)) else {
+            return;
+        };
+        for users in [&mut uses.by, &mut uses.written] {
+            users.retain(|user, (number, _)| {
+                let (user, number) = (*user, *number);
+                let use_of = Stamp {
+                    stream: user,
+                    number,
+                };
+                user != stream.id && !order.precedes(use_of, stream.id)
+            });
+        }
+        order.things.insert(Thing::Memory(id), uses);
     }
 
     /// What comes on a stream comes after the allocation of a block, as its allocator says.
