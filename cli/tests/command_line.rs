@@ -247,7 +247,8 @@ fn every_suite_runs_on_the_software_device() {
         ("graph", "a launch, 1 nodes: cupola"),
         ("lifecycle", "stream: acquire and return"),
         ("loader", "empty function, through the table"),
-        ("pipeline", "1:1 overlapped"),
+        ("copies", "upload: scheduler"),
+        ("pipeline", "1:1: by the pipeline"),
         ("sim", "one worker"),
     ] {
         let mut command = cupola(&["bench", suite, "--quick", "--json", "-"]);

@@ -138,7 +138,7 @@ impl GraphBuilder {
     ///     builder.repeat_while(&[], goes_on, |body| {
     ///         // SAFETY: the kernel takes a condition and the address of its state.
     ///         unsafe { body.kernel(&[], step, LaunchConfig::linear(1, 32), (goes_on, &mut *state)) }?;
-    ///         Ok(())
+    ///         Ok::<_, Error>(())
     ///     })?;
     ///     Ok(())
     /// }
