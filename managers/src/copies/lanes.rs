@@ -37,18 +37,14 @@ impl Lanes {
         if let Some(names) = oldest
             && let Some(lane) = names.lease(streams, events)
         {
-            if lane.events[lane.last].raw().query(Site::here())? {
+            let is_done = lane.events[lane.last].raw().query(Site::here());
+            if is_done == Ok(true) {
                 return Ok(lane);
             }
             self.put_back(lane);
+            is_done?;
         }
-        let stream = || streams.create_held(StreamConfig::default());
-        let event = || events.create_held(EventConfig::default());
-        Ok(Lane {
-            streams: [stream()?, stream()?],
-            events: [event()?, event()?],
-            last: 0,
-        })
+        Lane::new(streams, events)
     }
 
     /// Gives a lane back, whose copy may run.
@@ -81,6 +77,40 @@ impl Names {
 }
 
 impl Lane {
+    /// A new one. Its managers keep nothing of one that could not be made whole.
+    #[track_caller]
+    fn new(streams: &StreamManager, events: &EventManager) -> Result<Self> {
+        let stream = || streams.create_held(StreamConfig::default());
+        let event = || events.create_held(EventConfig::default());
+        let give_up = |made: &[&Stream], error| {
+            for stream in made {
+                let _kept_by_one_that_was_shut_down = streams.release(stream.handle());
+            }
+            Err(error)
+        };
+        let first = stream()?;
+        let second = match stream() {
+            Ok(second) => second,
+            Err(error) => return give_up(&[&first], error),
+        };
+        let even = match event() {
+            Ok(even) => even,
+            Err(error) => return give_up(&[&first, &second], error),
+        };
+        let odd = match event() {
+            Ok(odd) => odd,
+            Err(error) => {
+                let _kept_by_one_that_was_shut_down = events.release(even.handle());
+                return give_up(&[&first, &second], error);
+            }
+        };
+        Ok(Self {
+            streams: [first, second],
+            events: [even, odd],
+            last: 0,
+        })
+    }
+
     /// Puts chunks behind the work of `stream`, each of which is ready when the one before is done, and
     /// has later work of `stream` wait for the last. `put` puts the chunk of a number on the stream that
     /// it is given.

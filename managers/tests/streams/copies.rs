@@ -147,6 +147,38 @@ fn copies_at_the_same_time_have_lanes_of_their_own() {
     bench.finish();
 }
 
+// Without it each copy that lacks a stream or an event would leave the others of its lane behind.
+#[test]
+fn a_lane_that_cannot_be_made_leaves_nothing() {
+    let bench = TestBench::new();
+    let context = &bench.context;
+    context.copies().configure(small_chunks()).unwrap();
+    let (pool, stream) = (bench.pool(8 << 20), bench.stream());
+    let host = context.buffers().pinned::<u8>(10_000).unwrap();
+    let mut device = pool.zeros::<u8>(10_000, &stream).unwrap();
+    ops::copy_to_device(&host, &mut device, &stream).unwrap();
+    ops::synchronize(&stream).unwrap();
+    let live = || (context.streams().live(), context.events().live());
+    let before = live();
+    let failed = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+    for (call, k) in [
+        (id::cuStreamCreateWithPriority, 2),
+        (id::cuEventCreate, 1),
+        (id::cuEventCreate, 2),
+    ] {
+        context.streams().trim(0).unwrap();
+        context.events().trim(0).unwrap();
+        bench.faults.reset();
+        bench.faults.fail(call, k, failed);
+        let refused = context.copies().copy_to_device(&host, &mut device, &stream);
+        assert_eq!(refused.unwrap_err().status(), Some(failed), "{call:?} {k}");
+        assert_eq!(live(), before, "{call:?} {k}");
+    }
+    bench.faults.reset();
+    drop((device, host, pool, stream));
+    bench.finish();
+}
+
 // Without it copies of several threads could mix their chunks up.
 #[test]
 fn copies_of_several_threads_and_contexts_are_right() {

@@ -37,24 +37,28 @@ fn heard(text: &str) {
     writeln!(file, "{text}").unwrap();
 }
 
+/// # Safety
+/// It is a string that ends with 0.
 unsafe fn text(text: *const c_char) -> String {
+    // SAFETY: this function's condition.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned()
 }
 
 unsafe extern "C" fn create_domain(name: *const c_char) -> *mut c_void {
-    heard(&format!("domain {}", unsafe { text(name) }));
+    // SAFETY: the caller of NVTX gives such a string.
+    let name = unsafe { text(name) };
+    heard(&format!("domain {name}"));
     0x7000 as *mut c_void
 }
 
 unsafe extern "C" fn push(domain: *mut c_void, at: *const Attributes) -> c_int {
+    // SAFETY: the caller of NVTX gives attributes that outlive the call.
     let at = unsafe { &*at };
     assert_eq!((domain as usize, at.version, at.bytes), (0x7000, 3, 48));
     assert_eq!((at.payload_type, at.message_type), (1, 1));
-    heard(&format!(
-        "push {} {}",
-        unsafe { text(at.message) },
-        at.payload
-    ));
+    // SAFETY: its type, which was looked at, says that it is such a string.
+    let message = unsafe { text(at.message) };
+    heard(&format!("push {message} {}", at.payload));
     0
 }
 
@@ -66,7 +70,9 @@ unsafe extern "C" fn pop(domain: *mut c_void) -> c_int {
 
 unsafe extern "C" fn name_stream(stream: *mut c_void, name: *const c_char) {
     assert!(!stream.is_null());
-    heard(&format!("stream {}", unsafe { text(name) }));
+    // SAFETY: the caller of NVTX gives such a string.
+    let name = unsafe { text(name) };
+    heard(&format!("stream {name}"));
 }
 
 #[cfg(not(foreign))]
@@ -75,6 +81,7 @@ pub extern "C" fn InitializeInjectionNvtx2(get: extern "C" fn(u32) -> *const c_v
     if cfg!(refusing) {
         return 0;
     }
+    // SAFETY: the table of this number is of this type, and stays for the process.
     let callbacks = unsafe { &*get(1).cast::<Callbacks>() };
     assert_eq!(callbacks.bytes, 16);
     let fill = |module: c_int, identifier: usize, function: *const c_void| {
@@ -84,6 +91,7 @@ pub extern "C" fn InitializeInjectionNvtx2(get: extern "C" fn(u32) -> *const c_v
             1
         );
         assert!(identifier < entries as usize);
+        // SAFETY: the table has so many entries, each the place of a function.
         unsafe { **table.add(identifier) = function };
     };
     if !cfg!(deaf) {
