@@ -3,8 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use cupola_sys::driver::CUdeviceptr;
+
 use crate::error::{Result, Site};
 use crate::event::{Event, EventConfig, EventHandle, EventManager};
+use crate::ops::{download_raw, upload_raw};
 use crate::stream::{Stream, StreamConfig, StreamHandle, StreamManager, submit};
 use crate::sync;
 
@@ -111,49 +114,86 @@ impl Lane {
         })
     }
 
-    /// Puts chunks behind the work of `stream`, each of which is ready when the one before is done, and
-    /// has later work of `stream` wait for the last. `put` puts the chunk of a number on the stream that
-    /// it is given.
+    /// Its streams.
+    pub(super) fn streams(&self) -> &[Stream; 2] {
+        &self.streams
+    }
+
+    /// Puts a copy behind the work of `stream`, in chunks of which each is ready when the one before is
+    /// done, and has later work of `stream` wait for the last.
     ///
     /// # Errors
     /// Those of the calls; no chunk runs any more then.
+    ///
+    /// # Safety
+    /// Both ends of the copy are good until the work that is on `stream` after this call is done.
     #[track_caller]
-    pub(super) fn put(
-        &mut self,
-        chunks: usize,
-        stream: &Stream,
-        mut put: impl FnMut(usize, &Stream) -> Result<()>,
-    ) -> Result<()> {
-        let all = self.put_all(chunks, stream, &mut put);
-        if all.is_err() {
+    pub(super) unsafe fn put(&mut self, copy: &Bulk, stream: &Stream) -> Result<()> {
+        // SAFETY: this function's condition.
+        let put = unsafe { self.put_chunks(copy, stream) };
+        if put.is_err() {
             for lane in &self.streams {
                 submit::settle(lane, Site::here());
             }
         }
-        all
+        put
     }
 
+    /// # Safety
+    /// As [`put`](Self::put).
     #[track_caller]
-    fn put_all(
-        &mut self,
-        chunks: usize,
-        stream: &Stream,
-        put: &mut impl FnMut(usize, &Stream) -> Result<()>,
-    ) -> Result<()> {
+    unsafe fn put_chunks(&mut self, copy: &Bulk, stream: &Stream) -> Result<()> {
         // Behind the work before the copy.
         submit::record(self.events[1].raw(), stream)?;
-        for chunk in 0..chunks {
-            let here = chunk % 2;
+        for (number, start) in (0..copy.bytes).step_by(copy.chunk).enumerate() {
+            let here = number % 2;
             let lane = &self.streams[here];
             // A wait for another stream's event is what makes the engine look at other streams:
             // between copies of one stream it does not.
-            if !mutant!("bulk_copies_do_not_yield") || chunk == 0 {
+            if !mutant!("bulk_copies_do_not_yield") || number == 0 {
                 submit::wait(lane, self.events[1 - here].raw())?;
             }
-            put(chunk, lane)?;
+            // SAFETY: this function's condition; later work of `stream` waits for the last chunk, and
+            // each chunk for the one before.
+            unsafe { copy.put_chunk(start, lane) }?;
             submit::record(self.events[here].raw(), lane)?;
             self.last = here;
         }
         submit::wait(stream, self.events[self.last].raw())
+    }
+}
+
+/// Which way a copy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    ToDevice,
+    ToHost,
+}
+
+/// A copy that is put in chunks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bulk {
+    pub(super) direction: Direction,
+    pub(super) host: *mut u8,
+    pub(super) device: CUdeviceptr,
+    pub(super) bytes: usize,
+    /// Bytes of a chunk, and not 0.
+    pub(super) chunk: usize,
+}
+
+impl Bulk {
+    /// # Safety
+    /// Both ends are good until the chunk is done.
+    #[track_caller]
+    unsafe fn put_chunk(&self, start: usize, lane: &Stream) -> Result<()> {
+        let bytes = self.chunk.min(self.bytes - start);
+        let (host, device) = (self.host.wrapping_add(start), self.device + start as u64);
+        // SAFETY: both ends have these bytes, until the chunk is done by this function's condition.
+        unsafe {
+            match self.direction {
+                Direction::ToDevice => upload_raw(host, device, bytes, lane),
+                Direction::ToHost => download_raw(device, host, bytes, lane),
+            }
+        }
     }
 }

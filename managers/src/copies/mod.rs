@@ -13,18 +13,17 @@ mod mode;
 mod tests;
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedSlice, PinnedSliceMut};
 use crate::driver::ContextCore;
 use crate::error::{Error, Result, Written};
 use crate::event::EventManager;
-use crate::ops::{self, download_raw, same_len, upload_raw};
+use crate::ops::{self, same_len};
 use crate::stream::{Stream, StreamManager};
 use crate::sync;
 pub use config::CopyConfig;
-use lanes::Lanes;
+use lanes::{Bulk, Direction, Lanes};
 pub use mode::CopyMode;
 pub(crate) use mode::MEASURED_BYTES;
 
@@ -143,17 +142,17 @@ impl<'c> CopyScheduler<'c> {
         stream.refuse_captured("copy_to_device")?;
         from.taint()?;
         to.join(stream)?;
-        let (host, device) = (from.as_ptr(), to.as_raw());
         let copying = from.begin_copy(stream)?;
-        copying.end(self.in_chunks(from.len(), chunk, stream, |part, lane| {
-            let (start, bytes) = (part.start * size_of::<T>(), part.len() * size_of::<T>());
-            let host = host.wrapping_add(part.start).cast();
-            to.tell_use(lane);
-            // SAFETY: both ends have the part. Later work of the caller's stream waits for the
-            // last chunk, and each chunk for the one before; the pinned buffer remembers the end, and
-            // the device memory is freed after the work on the caller's stream.
-            unsafe { upload_raw(host, device + start as u64, bytes, lane) }
-        }))
+        let copy = Bulk {
+            direction: Direction::ToDevice,
+            host: from.as_ptr().cast(),
+            device: to.as_raw(),
+            bytes: from.len() * size_of::<T>(),
+            chunk: chunk * size_of::<T>(),
+        };
+        // SAFETY: both ends have these bytes. The pinned buffer remembers the end of the copy, and the
+        // device memory is freed after the work on the caller's stream.
+        copying.end(unsafe { self.put(&copy, stream, |lane| to.tell_use(lane)) })
     }
 
     /// The same from the device to pinned memory, as
@@ -192,15 +191,16 @@ impl<'c> CopyScheduler<'c> {
         stream.refuse_captured("copy_to_host")?;
         from.check_written(stream)?;
         from.join(stream)?;
-        let (device, host) = (from.as_raw(), to.as_ptr());
         let copying = to.begin_copy(stream)?;
-        copying.end(self.in_chunks(from.len(), chunk, stream, |part, lane| {
-            let (start, bytes) = (part.start * size_of::<T>(), part.len() * size_of::<T>());
-            let host = host.wrapping_add(part.start).cast();
-            from.tell_use(lane);
-            // SAFETY: as in `put_to_device`.
-            unsafe { download_raw(device + start as u64, host, bytes, lane) }
-        }))
+        let copy = Bulk {
+            direction: Direction::ToHost,
+            host: to.as_ptr().cast(),
+            device: from.as_raw(),
+            bytes: from.len() * size_of::<T>(),
+            chunk: chunk * size_of::<T>(),
+        };
+        // SAFETY: as in `put_to_device`.
+        copying.end(unsafe { self.put(&copy, stream, |lane| from.tell_use(lane)) })
     }
 
     /// Elements of a chunk of a copy of so many; `None` for one that is not cut.
@@ -210,20 +210,20 @@ impl<'c> CopyScheduler<'c> {
         (len * size_of::<T>() > config.threshold && len > chunk).then_some(chunk)
     }
 
+    /// # Safety
+    /// Both ends of the copy are good until the work that is on `stream` after this call is done.
     #[track_caller]
-    fn in_chunks(
+    unsafe fn put(
         &self,
-        len: usize,
-        chunk: usize,
+        copy: &Bulk,
         stream: &Stream,
-        mut put: impl FnMut(Range<usize>, &Stream) -> Result<()>,
+        tell_use: impl FnMut(&Stream),
     ) -> Result<()> {
         let lanes = &self.copies.lanes;
         let mut lane = lanes.take(self.streams, self.events)?;
-        let put = lane.put(len.div_ceil(chunk), stream, |number, lane| {
-            let start = number * chunk;
-            put(start..len.min(start + chunk), lane)
-        });
+        lane.streams().iter().for_each(tell_use);
+        // SAFETY: this function's condition.
+        let put = unsafe { lane.put(copy, stream) };
         lanes.put_back(lane);
         put
     }

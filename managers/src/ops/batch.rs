@@ -263,7 +263,10 @@ fn put(copies: &[Entry<'_>], stream: &Stream) -> Result<Batched> {
             let call = id::cuMemcpyBatchAsync_v2;
             stream.submit(call, |driver, raw| together(copies, driver, raw))?;
         } else {
-            copies.iter().try_for_each(|copy| copy.put(stream))?;
+            // No closure, which would not know this function's caller.
+            for copy in copies {
+                copy.put(stream)?;
+            }
         }
     }
     while let Some(copying) = copying.pop() {

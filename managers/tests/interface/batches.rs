@@ -138,7 +138,9 @@ fn a_batch_that_is_refused_is_told() {
     let mut batch = CopyBatch::new(&bench.stream);
     batch.download(&ones, &mut pinned).unwrap();
     batch.download(&ones, &mut other).unwrap();
-    assert_eq!(batch.submit().unwrap_err().status(), Some(code));
+    let refused = batch.submit().unwrap_err();
+    assert_eq!(refused.status(), Some(code));
+    assert_eq!(refused.location().unwrap().file(), file!());
     bench.base.faults.reset();
     let eight = bench.base.context.buffers().pinned::<u32>(8).unwrap();
     let mut four = bench.pool.zeros::<u32>(4, &bench.stream).unwrap();

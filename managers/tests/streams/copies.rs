@@ -225,7 +225,9 @@ fn a_chunk_that_fails_is_told() {
         bench.faults.reset();
         bench.faults.fail(call, 5, failed);
         let refused = context.copies().copy_to_device(&host, &mut device, &stream);
-        assert_eq!(refused.unwrap_err().status(), Some(failed));
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.status(), Some(failed));
+        assert_eq!(refused.location().unwrap().file(), file!(), "{call:?}");
         bench.faults.reset();
         assert!(matches!(device.to_vec(&stream), Err(Error::Tainted { .. })));
         context
