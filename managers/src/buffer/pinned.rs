@@ -12,6 +12,8 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cupola_sys::driver::CUdeviceptr;
+
 use super::DeviceCopy;
 use crate::driver::RelaxedCapture;
 use crate::driver::{ContextCore, Grave, Kind};
@@ -93,6 +95,24 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             region_hooks: RegionHooks::of(core.driver()),
             core: Arc::clone(core),
         })
+    }
+
+    /// Where kernels read and write it, over the bus (`cuMemHostGetDevicePointer`); 0 when it has no
+    /// elements.
+    #[track_caller]
+    pub(crate) fn device_address(&self) -> Result<CUdeviceptr> {
+        let mut address = 0;
+        if self.is_empty() {
+            return Ok(address);
+        }
+        let driver = self.core.enter()?;
+        // SAFETY: `address` outlives the call, and the memory was allocated as pinned in this context,
+        // which is current.
+        let found = unsafe {
+            driver.cuMemHostGetDevicePointer_v2(&raw mut address, self.start.as_ptr().cast(), 0)
+        };
+        self.core.check(found)?;
+        Ok(address)
     }
 
     /// Number of elements.

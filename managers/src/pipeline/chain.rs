@@ -203,6 +203,13 @@ impl<I, O, C> PipelineBuilder<I, O, C> {
         Self { config, ..self }
     }
 
+    /// Has a kernel make the copies of up to `bytes` bytes in these graphs, see
+    /// [`PipelineConfig::kernel_copies`].
+    pub fn kernel_copies(self, bytes: usize) -> Self {
+        let config = self.config.kernel_copies(bytes);
+        Self { config, ..self }
+    }
+
     /// Takes the device times of all items.
     pub fn measured(self) -> Self {
         self.sampling(Sampling::All)

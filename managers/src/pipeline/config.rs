@@ -45,6 +45,9 @@ pub struct PipelineConfig {
     pub sampling: Sampling,
     /// Which steps are launched as graphs. No item is whose times are taken.
     pub graphs: Graphs,
+    /// Bytes up to which a kernel makes the copies of items that are launched as graphs; 0, for none, by
+    /// default. See [`kernel_copies`](Self::kernel_copies).
+    pub kernel_copies: usize,
 }
 
 impl PipelineConfig {
@@ -60,6 +63,7 @@ impl PipelineConfig {
             rings: Rings::Whole,
             sampling: Sampling::Off,
             graphs: Graphs::Chains,
+            kernel_copies: 0,
         }
     }
 
@@ -67,6 +71,20 @@ impl PipelineConfig {
     #[must_use]
     pub const fn graphs(self, graphs: Graphs) -> Self {
         Self { graphs, ..self }
+    }
+
+    /// The same, with the copies of up to `bytes` bytes made by a kernel where an item is launched as a
+    /// graph, which reads or writes the pinned memory over the bus. Copies are what such a launch costs
+    /// the host most: with them it takes 5 us, without 3.5 (H100). For items of some kilobytes, of which
+    /// there are more than the host can submit: unlike a copy engine, this kernel waits for room on a
+    /// device that other kernels fill.
+    #[must_use]
+    pub const fn kernel_copies(self, bytes: usize) -> Self {
+        let kernel_copies = bytes;
+        Self {
+            kernel_copies,
+            ..self
+        }
     }
 
     /// The same, with `depth` items in flight.

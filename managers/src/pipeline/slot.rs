@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use cupola_core::Turn;
+use cupola_sys::driver::CUdeviceptr;
 
 use super::config::PipelineConfig;
 use super::item::{Item, Progress, Step, too_long};
@@ -22,6 +23,12 @@ pub(super) struct StageFences {
     pub(super) uploaded: Fence,
     pub(super) computed: Fence,
     pub(super) downloaded: Fence,
+}
+
+/// The pinned memory of a slot, by the addresses that kernels have for it.
+pub(super) struct HostEnds {
+    pub(super) input: CUdeviceptr,
+    pub(super) output: CUdeviceptr,
 }
 
 pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
@@ -173,7 +180,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// Puts the copy to `input` on a stream.
     #[track_caller]
     pub(super) fn put_upload(&mut self, input: &Buffer<I>, stream: &Stream) -> Result<()> {
-        let (from, bytes) = (self.host_input.as_ptr().cast(), self.len * size_of::<I>());
+        let (from, bytes) = (self.host_input.as_ptr().cast(), self.input_bytes());
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
         unsafe { ops::upload_raw(from, input.as_raw(), bytes, stream) }
@@ -194,6 +201,25 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         self.fences.uploaded.wait_on(&streams.compute)?;
         self.mark(|marks| &marks.compute.0, &streams.compute)?;
         self.step(&streams.compute, input, output, progress)
+    }
+
+    /// Where kernels read the pinned input, and where they write the pinned output.
+    #[track_caller]
+    pub(super) fn device_addresses(&self) -> Result<HostEnds> {
+        Ok(HostEnds {
+            input: self.host_input.device_address()?,
+            output: self.host_output.device_address()?,
+        })
+    }
+
+    /// Bytes that its upload copies.
+    pub(super) fn input_bytes(&self) -> usize {
+        self.len * size_of::<I>()
+    }
+
+    /// Bytes that its download copies.
+    pub(super) fn output_bytes(&self) -> usize {
+        self.written * size_of::<O>()
     }
 
     /// The step of the item on a stream.
@@ -250,7 +276,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     #[track_caller]
     pub(super) fn put_download(&mut self, output: &Buffer<O>, stream: &Stream) -> Result<()> {
         let to = self.host_output.as_ptr().cast();
-        let bytes = self.written * size_of::<O>();
+        let bytes = self.output_bytes();
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
         unsafe { ops::download_raw(output.as_raw(), to, bytes, stream) }

@@ -205,12 +205,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let input = self.inputs.buffer(shape.input);
         let output = self.outputs.buffer_mut(shape.output);
         let lane = self.graphs.lane(shape.slot, context)?;
+        self.graphs.load_kernel_copy(context)?;
         // The memory is free only behind what is launched there.
         input.used_on(&lane)?;
         output.used_on(&lane)?;
         let order = Order::of(&shape, &self.slots);
+        let copy = self.graphs.kernel_copy();
         let slot = &mut self.slots[shape.slot];
-        let captured = captured(context, slot, input, output, &order, step)?;
+        let captured = captured(context, slot, input, output, &order, copy, step)?;
         match self.graphs.is_repeated(captured.repeats) {
             true => Ok(self.graphs.keep(shape, captured, lane)),
             false => Err(Refusal::Opaque),

@@ -1,12 +1,13 @@
 //! `captured`: the work of one item as an executable graph.
 
-use super::Shape;
+use super::{KernelCopy, Shape};
 use crate::buffer::{Buffer, DeviceCopy};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::graph::{CaptureConfig, Graph, GraphExec};
 use crate::pipeline::item::{Progress, Step};
-use crate::pipeline::slot::{Slot, StageFences};
+use crate::pipeline::slot::{HostEnds, Slot, StageFences};
+use crate::stream::Stream;
 
 /// The stages of earlier items that an item's come after, as in its [`Shape`].
 pub(in crate::pipeline) struct Order {
@@ -55,7 +56,7 @@ pub(in crate::pipeline) struct Captured {
 }
 
 /// Captures the upload, the step and the download of the item in `slot`, on one stream and with the
-/// events of the stages, and makes an executable of them.
+/// events of the stages, and makes an executable of them. `copy` makes the copies that are its to make.
 #[track_caller]
 pub(in crate::pipeline) fn captured<I: DeviceCopy, O: DeviceCopy, E>(
     context: &Context,
@@ -63,10 +64,15 @@ pub(in crate::pipeline) fn captured<I: DeviceCopy, O: DeviceCopy, E>(
     input: &Buffer<I>,
     output: &mut Buffer<O>,
     order: &Order,
+    copy: Option<&KernelCopy>,
     step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
 ) -> Result<Captured, Refusal> {
     let mut progress = Progress::default();
     let mut has_failed = false;
+    let kernel = match copy {
+        Some(copy) => Some(ByKernel::new(copy, slot)?),
+        None => None,
+    };
     let captured = Graph::capture(context, CaptureConfig::default(), |capture| {
         let stream = capture.stream().clone();
         let own = slot.fences().clone();
@@ -76,7 +82,9 @@ pub(in crate::pipeline) fn captured<I: DeviceCopy, O: DeviceCopy, E>(
             capture.wait_outside(reader.computed.event())?;
         }
         // Copies need no order among themselves but by the memory: an engine does them one by one.
-        slot.put_upload(input, &stream)?;
+        if !ByKernel::upload(kernel.as_ref(), slot, input, &stream)? {
+            slot.put_upload(input, &stream)?;
+        }
         if let Some(copier) = &order.copied_by
             && !mutant!("graph_step_overtakes_a_copy")
         {
@@ -93,7 +101,9 @@ pub(in crate::pipeline) fn captured<I: DeviceCopy, O: DeviceCopy, E>(
         };
         slot.set_written(written)?;
         capture.record_outside(own.computed.event())?;
-        slot.put_download(output, &stream)?;
+        if !ByKernel::download(kernel.as_ref(), slot, output, &stream)? {
+            slot.put_download(output, &stream)?;
+        }
         capture.record_outside(own.downloaded.event())?;
         Ok(written)
     });
@@ -108,6 +118,51 @@ pub(in crate::pipeline) fn captured<I: DeviceCopy, O: DeviceCopy, E>(
         true => Refusal::Step,
         false => Refusal::Call(error),
     })
+}
+
+/// The kernel that makes copies, and the slot's memory for it.
+struct ByKernel<'k> {
+    copy: &'k KernelCopy,
+    host: HostEnds,
+}
+
+impl<'k> ByKernel<'k> {
+    #[track_caller]
+    fn new<I: DeviceCopy, O: DeviceCopy>(copy: &'k KernelCopy, slot: &Slot<I, O>) -> Result<Self> {
+        let host = slot.device_addresses()?;
+        Ok(Self { copy, host })
+    }
+
+    /// Puts the upload of a slot's item if there is the kernel, and the copy is its to make. Whether it did.
+    fn upload<I: DeviceCopy, O: DeviceCopy>(
+        kernel: Option<&Self>,
+        slot: &Slot<I, O>,
+        input: &Buffer<I>,
+        stream: &Stream,
+    ) -> Result<bool> {
+        let Some(Self { copy, host }) = kernel else {
+            return Ok(false);
+        };
+        let (from, to, bytes) = (host.input, input.as_raw(), slot.input_bytes());
+        // SAFETY: both ends have room for `bytes`, and the pipeline waits for the copy before a caller
+        // may touch or free them.
+        unsafe { copy.put_if_small(from, to, bytes, stream) }
+    }
+
+    /// The same of the download.
+    fn download<I: DeviceCopy, O: DeviceCopy>(
+        kernel: Option<&Self>,
+        slot: &Slot<I, O>,
+        output: &Buffer<O>,
+        stream: &Stream,
+    ) -> Result<bool> {
+        let Some(Self { copy, host }) = kernel else {
+            return Ok(false);
+        };
+        let (from, to, bytes) = (output.as_raw(), host.output, slot.output_bytes());
+        // SAFETY: as in `upload`.
+        unsafe { copy.put_if_small(from, to, bytes, stream) }
+    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -154,6 +209,52 @@ mod tests {
             let report = pipeline.graph_report();
             assert!(report.launched > 40, "{input} and {output}: {report}");
             assert_eq!(bench.machine.findings(), [], "{input} and {output}");
+        }
+    }
+
+    // Without it the kernel could leave bytes out, or copy more than there are, or its copies could be
+    // in no order with the kernels of other items, or be none of its at all.
+    #[test]
+    fn small_copies_are_a_kernels() {
+        let strict = Strict::default() | Strict::UNINITIALISED | Strict::STREAM_RACES;
+        let lens = [
+            0, 1, 15, 16, 17, 31, 33, 128, 2047, 2048, 2049, 4096, 4097, 5000,
+        ];
+        for most in [16, 4096] {
+            let bench = TestBench::on(Machine::builder().worker_threads(2).strict(strict));
+            let pool = bench.pool(8 << 20);
+            let (mut pipeline, mut chain) = PipelineBuilder::upload::<u8>(5000)
+                .repeating::<u8>(5000, |step| {
+                    let len = step.input.len();
+                    ops::copy(step.input, step.output.slice(..len)?, step.stream).map(|()| len)
+                })
+                .kernel_copies(most)
+                .build(&bench.context, &pool)
+                .unwrap();
+            for len in lens {
+                let (mut sent, mut seen) = (0, 0);
+                let byte = |item: usize, at: usize| (item * 31 + at * 7) as u8;
+                let run = pipeline.run::<Error>(
+                    |slot| {
+                        for (at, to) in slot[..len].iter_mut().enumerate() {
+                            *to = byte(sent, at);
+                        }
+                        sent += 1;
+                        Ok((sent <= 20).then_some(len))
+                    },
+                    |step| chain.put(step),
+                    |item| {
+                        let expected: Vec<u8> = (0..len).map(|at| byte(seen, at)).collect();
+                        assert_eq!(item.output, expected, "item {seen} of {len} bytes");
+                        seen += 1;
+                        Ok(())
+                    },
+                );
+                assert_eq!(run.unwrap().items, 20);
+            }
+            let report = pipeline.graph_report();
+            assert!(report.launched > 0, "{report}");
+            assert_eq!(bench.machine.findings(), [], "copies of up to {most}");
         }
     }
 }

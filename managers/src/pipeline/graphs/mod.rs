@@ -6,12 +6,15 @@
 //! launched and items that are put by calls of their own can follow each other in any order.
 
 mod capture;
+mod kernel_copy;
 mod report;
 mod shape;
 
 pub(super) use capture::{Captured, Order, Refusal, captured};
 pub use report::{DirectReason, GraphReport, Graphs};
 pub(super) use shape::Shape;
+
+pub(super) use kernel_copy::KernelCopy;
 
 use super::config::PipelineConfig;
 use super::telemetry::Sampling;
@@ -44,6 +47,10 @@ pub(super) enum Plan {
 pub(super) struct StepGraphs {
     slots: Vec<SlotGraphs>,
     mode: Graphs,
+    /// Bytes up to which a kernel makes the copies; 0 for none.
+    kernel_copies: usize,
+    /// Loaded for the first graph.
+    kernel_copy: Option<KernelCopy>,
     /// Why the item that is put now could not be captured.
     doubt: Option<DirectReason>,
     /// Why no step is captured any more.
@@ -88,6 +95,8 @@ impl StepGraphs {
         Self {
             slots,
             mode: config.graphs,
+            kernel_copies: config.kernel_copies,
+            kernel_copy: None,
             doubt: None,
             refused,
             report: GraphReport::default(),
@@ -189,6 +198,20 @@ impl StepGraphs {
     /// of its own.
     pub(super) fn doubt(&mut self, reason: DirectReason) {
         self.doubt = Some(reason);
+    }
+
+    /// Loads the kernel that makes copies, if some are its to make and it is not loaded yet.
+    #[track_caller]
+    pub(super) fn load_kernel_copy(&mut self, context: &Context) -> Result<()> {
+        if self.kernel_copies > 0 && self.kernel_copy.is_none() {
+            self.kernel_copy = Some(KernelCopy::load(context, self.kernel_copies)?);
+        }
+        Ok(())
+    }
+
+    /// The kernel that makes copies, if some are its to make.
+    pub(super) fn kernel_copy(&self) -> Option<&KernelCopy> {
+        self.kernel_copy.as_ref()
     }
 
     /// The stream for the graphs of a slot.
