@@ -128,6 +128,22 @@ fn a_steady_step_makes_ten_calls_and_waits_once() {
     assert_eq!(of_a_hundred_steps(config.split(2, 2)), expected);
 }
 
+// Without it each of the calls of a step could ask the driver what is current; the step's own code must
+// not be trusted with that, so it is asked before that code, in it and behind it, and for the wait.
+#[test]
+fn a_steady_step_asks_four_times_what_is_current() {
+    let asked = |items| {
+        let (table, _machine, _execution, context) = open();
+        let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+        let config = PipelineConfig::new(100, 100);
+        let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
+        table.reset();
+        run(&mut pipeline, items);
+        table.count(id::cuCtxGetCurrent)
+    };
+    assert_eq!(asked(110) - asked(10), 400);
+}
+
 /// Calls of a hundred steps among others.
 fn of_a_hundred_steps(config: PipelineConfig) -> BTreeMap<SymbolId, u64> {
     let (few, many) = (calls(10, config), calls(110, config));

@@ -15,7 +15,7 @@ use cupola_core::{Tag, tag};
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 use super::RelaxedCapture;
-use super::current::{self, Identity};
+use super::current::{self, Held, Identity};
 use super::graveyard::Graveyard;
 use super::intern::{self, Member};
 use super::ledger::{ExecutableCounts, Kind, Ledger};
@@ -285,6 +285,15 @@ impl ContextCore {
         self.healthy()?;
         self.check(self.make_current())?;
         Ok(&self.driver)
+    }
+
+    /// Begins several operations, for which the driver is asked once what is current: until the value
+    /// that is returned is dropped, no code runs on this thread but this crate's and the driver's.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn hold(&self) -> Result<Held> {
+        self.enter()?;
+        Ok(current::hold())
     }
 
     /// Begins an operation of a caller at `site`: a closure, unlike [`enter`](Self::enter), does

@@ -108,6 +108,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     ) -> Result<(), ItemError<E>> {
         let index = self.slots[shape.slot].index();
         let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
+        let held = self.streams.context.core().hold();
+        let held = held.map_err(failed(ItemStage::Upload))?;
         self.upload(shape).map_err(failed(ItemStage::Upload))?;
         self.turns.advance(turn);
 
@@ -118,13 +120,18 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let input = self.inputs.buffer(shape.input);
         let mut progress = Progress::default();
         let begun = slot.begin_step(input, output, &self.streams, &mut progress);
-        let stepped = step(begun.map_err(failed(ItemStage::Kernel(0)))?);
+        let begun = begun.map_err(failed(ItemStage::Kernel(0)))?;
+        // The step is other code, which may set other contexts.
+        drop(held);
+        let stepped = step(begun);
         let stage = ItemStage::Kernel(progress.kernel);
         let written = stepped.map_err(|error| ItemError {
             index,
             stage,
             error,
         })?;
+        let held = self.streams.context.core().hold();
+        let _held = held.map_err(failed(stage))?;
         slot.end_step(written, &self.streams)
             .map_err(failed(stage))?;
         self.download(shape).map_err(failed(ItemStage::Download))?;
