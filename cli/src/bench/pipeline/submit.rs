@@ -14,6 +14,9 @@ use crate::bench::Figures;
 const DEPTH: usize = 8;
 const ELEMENTS: usize = 256;
 
+/// Bytes up to which kernels make the copies where they do.
+const KERNEL_COPIES: usize = 4 << 10;
+
 /// What a submitted item may take beside the driver's calls.
 const BESIDE_RAW: f64 = 1.1;
 /// Microseconds that a submitted item may take that is launched as a graph.
@@ -30,17 +33,24 @@ pub(super) fn run(
     let mut raw = raw::Loop::new(context, pool, ELEMENTS, DEPTH)?;
     let config = PipelineConfig::new(ELEMENTS, ELEMENTS).depth(DEPTH);
     let mut pipeline = Pipeline::new(context, pool, config)?;
-    let mut graphs = Pipeline::new(context, pool, config.graphs(Graphs::Steps))?;
-    let [mut by_calls, mut by_pipeline, mut by_graphs] = [const { Vec::new() }; 3];
+    let config = config.graphs(Graphs::Steps);
+    let mut graphs = Pipeline::new(context, pool, config)?;
+    let mut small = Pipeline::new(context, pool, config.kernel_copies(KERNEL_COPIES))?;
+    let [mut by_calls, mut by_graph, mut by_pipeline] = [const { Vec::new() }; 3];
+    let [mut by_graphs, mut by_kernels] = [const { Vec::new() }; 2];
     for round in 0..=rounds {
         let calls = by_driver(&mut raw, work, batches)?;
+        let graph = by_driver_as_graph(&raw, work, batches)?;
         let ours = by_cupola(&mut pipeline, work, batches)?;
         let as_graphs = by_cupola(&mut graphs, work, batches)?;
+        let copied = by_cupola(&mut small, work, batches)?;
         // The first round warms up, and captures.
         if round > 0 {
             by_calls.push(calls);
+            by_graph.push(graph);
             by_pipeline.push(ours);
             by_graphs.push(as_graphs);
+            by_kernels.push(copied);
         }
     }
     let against = "submitting an item: the driver's calls";
@@ -53,18 +63,30 @@ pub(super) fn run(
     );
     let most = BESIDE_RAW * crate::bench::median(&by_calls);
     row.want(most);
+    let by_hand = "submitting an item: the driver's call for a graph of it";
+    figures.push(by_hand, "us", &by_graph, Some(against));
     let row = figures.push(
         "submitting an item: the pipeline, as a graph",
         "us",
         &by_graphs,
-        Some(against),
+        Some(by_hand),
     );
     row.want(AS_GRAPH);
-    let report = graphs.graph_report();
-    figures.notes.push(format!(
-        "of the items that were to be launched as graphs {} were, and {} were put by calls of their own",
-        report.launched, report.direct
-    ));
+    let row = figures.push(
+        "submitting an item: the pipeline, as a graph, copied by kernels",
+        "us",
+        &by_kernels,
+        Some(by_hand),
+    );
+    row.want(AS_GRAPH);
+    for (pipeline, copies) in [(&graphs, "engines"), (&small, "kernels")] {
+        let report = pipeline.graph_report();
+        figures.notes.push(format!(
+            "of the items that were to be launched as graphs, with copies by {copies}, {} were, and {} were put \
+             by calls of their own",
+            report.launched, report.direct
+        ));
+    }
     Ok(())
 }
 
@@ -76,6 +98,25 @@ fn by_driver(raw: &mut raw::Loop, work: &Work, batches: u32) -> Result<f64, Pipe
             raw.submit(slot, work, 1)?;
         }
         submitting += start.elapsed().as_secs_f64();
+        for slot in 0..raw.depth() {
+            raw.take(slot, Work::expected(0.0, 1))?;
+        }
+    }
+    Ok(submitting * 1e6 / f64::from(batches) / raw.depth() as f64)
+}
+
+fn by_driver_as_graph(raw: &raw::Loop, work: &Work, batches: u32) -> Result<f64, PipelineError> {
+    let graphs = raw.graphs(work, 1)?;
+    let mut submitting = 0.0;
+    // The first batch uploads the graphs.
+    for batch in 0..=batches {
+        let start = Instant::now();
+        for slot in 0..raw.depth() {
+            graphs.submit(slot)?;
+        }
+        if batch > 0 {
+            submitting += start.elapsed().as_secs_f64();
+        }
         for slot in 0..raw.depth() {
             raw.take(slot, Work::expected(0.0, 1))?;
         }
