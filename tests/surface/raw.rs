@@ -109,11 +109,15 @@ impl Drop for Raw {
 
 #[cfg(feature = "sim")]
 fn software(count: usize) -> Driver {
-    cupola_sim::Machine::builder()
-        .profile(target::profile())
-        .devices(count)
-        .build()
-        .driver()
+    use cupola_sim::{DeviceConfig, Machine};
+
+    let mut machine = Machine::builder().profile(target::profile()).devices(0);
+    for _ in 0..count {
+        // Said, so that an instance of a partitioned device has as many: a seventh of the default is
+        // one, which cannot be divided; hardware gives an instance at least fourteen.
+        machine = machine.add_device(DeviceConfig::new().multiprocessors(8));
+    }
+    machine.build().driver()
 }
 
 #[cfg(not(feature = "sim"))]

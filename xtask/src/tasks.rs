@@ -91,7 +91,7 @@ fn through_library(total: &mut Summary) -> Result<()> {
     Ok(())
 }
 
-/// The suite once more on each kind of device that the software device plays.
+/// Some tests once more on each kind of device that the software device plays.
 fn on_other_devices(total: &mut Summary) -> Result<()> {
     for profile in ["confidential", "integrated", "mig"] {
         for test in PROFILE_TESTS {
@@ -105,7 +105,7 @@ fn on_other_devices(total: &mut Summary) -> Result<()> {
 }
 
 /// The test programs of the root package that take any kind of device.
-const PROFILE_TESTS: &[&str] = &["suite"];
+const PROFILE_TESTS: &[&str] = &["suite", "surface", "graphs", "streams"];
 
 /// The test programs of the root package that take any driver.
 const LIBRARY_TESTS: &[&str] = &["suite", "surface", "semantics"];
