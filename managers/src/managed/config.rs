@@ -1,4 +1,6 @@
-//! Sizes and mode of a managed context.
+//! Sizes, mode, graphs and measurement of a managed context.
+
+use crate::pipeline::{Graphs, PipelineConfig, Sampling};
 
 /// Whether the steps of a managed context overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +17,8 @@ pub enum Mode {
     },
 }
 
-/// Sizes and mode of a [`ManagedContext`](super::ManagedContext).
+/// Sizes and mode of a [`ManagedContext`](super::ManagedContext), and what its
+/// [pipeline](crate::pipeline) does beside: graphs and measurements, in both modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ManagedConfig {
     /// Most elements of a step's configuration.
@@ -24,6 +27,11 @@ pub struct ManagedConfig {
     pub telemetry_len: usize,
     /// Whether steps overlap; they do not by default.
     pub mode: Mode,
+    /// Which steps are launched as graphs. A step that is a closure of launches is with
+    /// [`Graphs::Steps`] only.
+    pub graphs: Graphs,
+    /// Of which steps the device times are taken; of none by default.
+    pub sampling: Sampling,
 }
 
 impl ManagedConfig {
@@ -34,6 +42,8 @@ impl ManagedConfig {
             config_len,
             telemetry_len,
             mode: Mode::Synchronous,
+            graphs: Graphs::Chains,
+            sampling: Sampling::Off,
         }
     }
 
@@ -47,5 +57,36 @@ impl ManagedConfig {
     #[must_use]
     pub const fn asynchronous(self) -> Self {
         self.mode(Mode::Asynchronous { depth: 3 })
+    }
+
+    /// The same, with these steps launched as graphs (`cuGraphLaunch`), which
+    /// [`graph_report`](super::ManagedContext::graph_report) tells of. With [`Graphs::Steps`] the kernel
+    /// must repeat, as said there: it is called for the first steps of each length only.
+    #[must_use]
+    pub const fn graphs(self, graphs: Graphs) -> Self {
+        Self { graphs, ..self }
+    }
+
+    /// The same, with the device times of these steps taken, for
+    /// [`report`](super::ManagedContext::report). No step is launched as a graph whose times are.
+    #[must_use]
+    pub const fn sampling(self, sampling: Sampling) -> Self {
+        Self { sampling, ..self }
+    }
+
+    /// Steps in flight.
+    pub(super) const fn depth(self) -> usize {
+        match self.mode {
+            Mode::Synchronous => 1,
+            Mode::Asynchronous { depth } => depth,
+        }
+    }
+
+    /// The pipeline that it is.
+    pub(super) const fn pipeline(self) -> PipelineConfig {
+        PipelineConfig::new(self.config_len, self.telemetry_len)
+            .depth(self.depth())
+            .graphs(self.graphs)
+            .sampling(self.sampling)
     }
 }

@@ -15,7 +15,7 @@ pub use telemetry::Telemetry;
 use crate::buffer::DeviceCopy;
 use crate::context::Context;
 use crate::error::{Error, ItemError, ItemStage, Result};
-use crate::pipeline::{Pipeline, PipelineConfig, Step};
+use crate::pipeline::{GraphReport, Pipeline, Report, Step};
 use crate::pool::MemoryPool;
 use crate::stream::{Stream, StreamPurpose};
 use crate::sync;
@@ -131,8 +131,9 @@ struct Inner<C: DeviceCopy, T: DeviceCopy> {
 }
 
 impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
-    /// Steps of this configuration. `kernel`, which must not use this managed context, puts a step's kernels on [`Step::stream`] and returns how
-    /// many elements of [`Step::output`] they write, from the first on.
+    /// Steps of this configuration. `kernel`, which must not use this managed context, puts a step's
+    /// kernels on [`Step::stream`] and returns how many elements of [`Step::output`] they write, from
+    /// the first on.
     ///
     /// # Errors
     /// As [`Pipeline::new`].
@@ -143,13 +144,9 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
         config: ManagedConfig,
         kernel: impl FnMut(Step<'_, C, T>) -> Result<usize> + Send + 'static,
     ) -> Result<Self> {
-        let depth = match config.mode {
-            Mode::Synchronous => 1,
-            Mode::Asynchronous { depth } => depth,
-        };
-        let sizes = PipelineConfig::new(config.config_len, config.telemetry_len).depth(depth);
+        let depth = config.depth();
         let inner = Inner {
-            pipeline: Pipeline::new(context, pool, sizes)?,
+            pipeline: Pipeline::new(context, pool, config.pipeline())?,
             kernel: Box::new(kernel),
             asked: VecDeque::with_capacity(depth),
             left: VecDeque::with_capacity(depth),
@@ -191,6 +188,28 @@ impl<C: DeviceCopy, T: DeviceCopy> ManagedContext<C, T> {
             return Ok(Some(stream.clone()));
         }
         self.context.streams().shared(purpose).map(Some)
+    }
+
+    /// The steps and the waits since the context was made or [reset](Self::reset), and how much of the
+    /// steps overlapped that were [measured](ManagedConfig::sampling).
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    #[track_caller]
+    pub fn report(&self) -> Result<Report> {
+        self.context.core().not_forked()?;
+        Ok(sync::lock(&self.inner).pipeline.report())
+    }
+
+    /// How many of these steps were launched [as graphs](ManagedConfig::graphs), and why others were
+    /// not.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    #[track_caller]
+    pub fn graph_report(&self) -> Result<GraphReport> {
+        self.context.core().not_forked()?;
+        Ok(sync::lock(&self.inner).pipeline.graph_report().clone())
     }
 
     /// Submits a step, whose telemetry is taken later; in synchronous mode it is waited for. While all

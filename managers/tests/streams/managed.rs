@@ -7,6 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::task::{Context, Poll, Wake, Waker};
 
 use cupola_managers::managed::{ManagedConfig, ManagedContext, Mode, Stepped};
+use cupola_managers::pipeline::{DirectReason, Graphs, Sampling};
 use cupola_managers::{Error, ItemStage};
 use cupola_sys::driver::{CUresult, id};
 
@@ -152,4 +153,63 @@ fn an_error_of_a_step_is_its_own() {
         assert_eq!(after.wait().unwrap()[..], config(3));
     }
     assert_eq!(bench.base.machine.findings(), []);
+}
+
+// Without it a managed context could leave out what it was told of graphs and measurements, or give other
+// telemetry with them.
+#[test]
+fn graphs_and_measurements_change_no_telemetry() {
+    const STEPS: u32 = 24;
+    let bench = bench();
+    let all = [
+        (Graphs::Never, Sampling::Off, DirectReason::Off),
+        (Graphs::Never, Sampling::All, DirectReason::Measured),
+        (Graphs::Steps, Sampling::Off, DirectReason::New),
+        (Graphs::Steps, Sampling::All, DirectReason::Measured),
+    ];
+    for mode in MODES {
+        for (graphs, sampling, reason) in all.clone() {
+            let config = ManagedConfig::new(LEN, LEN).mode(mode);
+            let config = config.graphs(graphs).sampling(sampling);
+            let (context, pool) = (&bench.base.context, &bench.pool);
+            let mut managed = ManagedContext::new(context, pool, config, copy).unwrap();
+            let mut telemetry = Vec::new();
+            for step in 0..STEPS {
+                let left = managed.triple_buffered_step(&[step; LEN]).unwrap();
+                telemetry.extend(left.map(|it| it.to_vec()));
+            }
+            managed
+                .drain(|left| {
+                    telemetry.push(left.to_vec());
+                    Ok(())
+                })
+                .unwrap();
+            let expected: Vec<_> = (0..STEPS).map(|step| vec![step; LEN]).collect();
+            assert_eq!(telemetry, expected, "{config:?}");
+
+            let (report, of_graphs) = (managed.report().unwrap(), managed.graph_report().unwrap());
+            assert_eq!(report.items, u64::from(STEPS));
+            let measured = report.overlap.map_or(0, |overlap| overlap.items);
+            let is_measured = sampling == Sampling::All;
+            assert_eq!(measured, if is_measured { report.items } else { 0 });
+            assert_eq!(of_graphs.reason, Some(reason), "{config:?}");
+            assert_eq!(of_graphs.launched + of_graphs.direct, report.items);
+            // Slots see a step come before they launch one like it; the first one has none before it.
+            let repeats = graphs == Graphs::Steps && !is_measured;
+            let most = if repeats { report.items - 1 } else { 0 };
+            let least = most.saturating_sub(slots(mode));
+            assert!((least..=most).contains(&of_graphs.launched), "{of_graphs}");
+
+            managed.reset().unwrap();
+            assert_eq!(managed.report().unwrap().items, 0);
+        }
+    }
+    assert_eq!(bench.base.machine.findings(), []);
+}
+
+fn slots(mode: Mode) -> u64 {
+    match mode {
+        Mode::Synchronous => 1,
+        Mode::Asynchronous { depth } => depth as u64,
+    }
 }
