@@ -11,6 +11,7 @@ use super::config::PipelineConfig;
 use super::engine::Engine;
 use super::rings::DeviceRing;
 use super::slot::Slot;
+use super::telemetry::scope;
 use crate::buffer::DeviceCopy;
 use crate::error::{Error, Result};
 use crate::pool::MemoryPool;
@@ -118,8 +119,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             if adaptive.is_wanted && self.turns.may_grow() {
                 adaptive.is_wanted = false;
                 match self.grow(&adaptive.pool, &adaptive.config) {
-                    Ok(()) => adaptive.growth.added += 1,
-                    Err(error) => adaptive.growth.refused = Some(error),
+                    Ok(()) => {
+                        adaptive.growth.added += 1;
+                        scope::grown(self.turns.depth());
+                    }
+                    Err(error) => {
+                        scope::not_grown(self.turns.depth(), &error);
+                        adaptive.growth.refused = Some(error);
+                    }
                 }
             }
         }

@@ -17,7 +17,7 @@ pub(super) use shape::Shape;
 pub(super) use kernel_copy::KernelCopy;
 
 use super::config::PipelineConfig;
-use super::telemetry::Sampling;
+use super::telemetry::{Sampling, scope};
 use crate::context::Context;
 use crate::error::{Result, Site};
 use crate::graph::GraphExec;
@@ -158,19 +158,19 @@ impl StepGraphs {
         self.slots[shape.slot].is_launched = false;
         if let Some(doubt) = self.doubt.take() {
             // So it was the capture that failed, and not the item.
+            scope::refused(&doubt);
+            self.report.reason = Some(doubt.clone());
             self.refused = Some(doubt);
         }
         if let Some(reason) = &self.refused {
-            if self.report.reason.as_ref() != Some(reason) {
-                self.report.reason = Some(reason.clone());
-            }
+            self.report.note(reason);
             return;
         }
         if !self.is_repeated(repeats) {
-            self.report.reason = Some(DirectReason::Opaque);
+            self.report.note(&DirectReason::Opaque);
             return;
         }
-        self.report.reason = Some(DirectReason::New);
+        self.report.note(&DirectReason::New);
         let seen = &mut self.slots[shape.slot].seen;
         if !seen.contains(shape) {
             if seen.len() == SEEN {
@@ -185,7 +185,7 @@ impl StepGraphs {
         self.report.direct += 1;
         self.slots[slot].is_launched = false;
         if self.report.reason.is_none() {
-            self.report.reason = Some(DirectReason::Measured);
+            self.report.note(&DirectReason::Measured);
         }
     }
 
@@ -228,6 +228,7 @@ impl StepGraphs {
     /// Keeps the graph of the items of a shape. Its place, until another is kept.
     pub(super) fn keep(&mut self, shape: Shape, captured: Captured, lane: Stream) -> usize {
         self.report.captured += 1;
+        scope::captured(shape.slot, shape.len);
         let slot = &mut self.slots[shape.slot];
         lists::retain(&mut slot.seen, |seen| !seen.covers(&shape));
         if slot.graphs.len() == GRAPHS {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::pipeline::telemetry::scope;
 
 /// Which steps a pipeline launches as graphs: the upload, the kernels and the download of an item
 /// by one call (`cuGraphLaunch`).
@@ -45,6 +46,16 @@ pub struct GraphReport {
     pub captured: u64,
     /// Why the last item that was put by calls of its own was not launched.
     pub reason: Option<DirectReason>,
+}
+
+impl GraphReport {
+    /// Notes why an item was put by calls.
+    pub(super) fn note(&mut self, reason: &DirectReason) {
+        if self.reason.as_ref() != Some(reason) {
+            scope::direct(reason);
+            self.reason = Some(reason.clone());
+        }
+    }
 }
 
 impl fmt::Display for GraphReport {

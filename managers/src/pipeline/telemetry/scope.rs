@@ -1,12 +1,14 @@
 //! What a profiler and a subscriber of `tracing` see of a pipeline's work on the host.
 
 use std::ffi::CStr;
+use std::fmt::Display;
 
 use tracing::span::EnteredSpan;
-use tracing::{Level, debug, enabled, trace, trace_span};
+use tracing::{Level, debug, enabled, trace, trace_span, warn};
 
 use super::nvtx::{self, Range};
 use super::report::Report;
+use crate::error::Error;
 use crate::stream::Stream;
 
 /// A part of this thread's work on an item, which ends when this is dropped.
@@ -42,6 +44,31 @@ pub(in crate::pipeline) fn made(depth: usize, streams: [&Stream; 3]) {
     }
     let [upload, compute, download] = streams.map(Stream::serial);
     debug!(depth, upload, compute, download, "pipeline made");
+}
+
+/// The step of a slot's items of this length was captured as a graph.
+pub(in crate::pipeline) fn captured(slot: usize, len: usize) {
+    debug!(slot, len, "step captured as a graph");
+}
+
+/// An item is put by calls of its own, for another reason than the one before it.
+pub(in crate::pipeline) fn direct(reason: &dyn Display) {
+    debug!(%reason, "item put by calls");
+}
+
+/// Steps were to be captured, and are not any more.
+pub(in crate::pipeline) fn refused(reason: &dyn Display) {
+    warn!(%reason, "steps go back to calls");
+}
+
+/// An adaptive pipeline has a slot more.
+pub(in crate::pipeline) fn grown(depth: usize) {
+    debug!(depth, "pipeline grown");
+}
+
+/// An adaptive pipeline stays as deep as it is: there is no memory for a slot more.
+pub(in crate::pipeline) fn not_grown(depth: usize, error: &Error) {
+    debug!(depth, %error, "pipeline cannot grow");
 }
 
 /// A run begins.
