@@ -18,7 +18,7 @@ mod exec;
 mod group;
 mod host;
 mod node;
-mod order;
+pub(crate) mod order;
 mod params;
 mod raw;
 mod staging;

@@ -1,15 +1,15 @@
 //! `LaunchOrder`: the order of launches that use the same memory.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::stream::Stream;
-use crate::sync;
 use crate::sync::deferred::DeferCallbacks;
+use crate::sync::{Mutex, MutexGuard};
 
 /// One launch after the other, of executables that share memory.
 #[derive(Default)]
-pub(super) struct LaunchOrder {
+pub(crate) struct LaunchOrder {
     /// The stream of the last launch, and the ticket that it ends by.
     last: Mutex<Option<(Stream, u64)>>,
 }
@@ -22,24 +22,32 @@ impl LaunchOrder {
     /// What the driver returned; [`Error::Capturing`] while one of the two streams is captured by calls
     /// that this crate does not see: a launch there would come after nothing.
     #[track_caller]
-    pub(super) fn take_turn(&self, stream: &Stream) -> Result<Turn<'_>> {
+    pub(crate) fn take_turn(&self, stream: &Stream) -> Result<Turn<'_>> {
         let callbacks = DeferCallbacks::new();
-        let last = sync::lock(&self.last);
+        let mut last = self.lock();
         if let Some((before, ticket)) = &*last
             && !stream.wait_for_ticket(before.timeline(), before.core(), *ticket)?
         {
             let operation = "launch a graph of a group";
             return Err(Error::Capturing { operation });
         }
+        if mutant!("launch_order_ends_a_turn_early") {
+            drop(last);
+            last = self.lock();
+        }
         Ok(Turn {
             last,
             _callbacks: callbacks,
         })
     }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(Stream, u64)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A launch's turn in its group.
-pub(super) struct Turn<'o> {
+pub(crate) struct Turn<'o> {
     last: MutexGuard<'o, Option<(Stream, u64)>>,
     // After the lock.
     _callbacks: DeferCallbacks,
@@ -47,7 +55,10 @@ pub(super) struct Turn<'o> {
 
 impl Turn<'_> {
     /// The launch is on `stream`, and over by this ticket.
-    pub(super) fn end(mut self, stream: &Stream, ticket: u64) {
+    pub(crate) fn end(mut self, stream: &Stream, ticket: u64) {
+        if mutant!("launch_order_keeps_the_first") && self.last.is_some() {
+            return;
+        }
         match &mut *self.last {
             Some((before, known)) if before.is(stream) => *known = ticket,
             last => *last = Some((stream.clone(), ticket)),

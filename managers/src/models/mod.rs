@@ -13,6 +13,7 @@
 mod driver;
 mod error;
 mod event;
+mod graph;
 mod managers;
 mod object_pool;
 mod piece;

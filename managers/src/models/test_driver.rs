@@ -32,6 +32,10 @@ pub(super) struct Device {
     recorded: Vec<(usize, u64)>,
     /// How much work has completed.
     completed: u64,
+    /// The stream of each launch of a graph, in their order. All of them use one memory.
+    pub(super) launches: Vec<usize>,
+    /// Streams and events that come after launches, and after how many.
+    after: Vec<(usize, usize)>,
     /// Address of the primary context, and how often it is retained.
     primary: Option<(usize, u32)>,
     /// Contexts so far.
@@ -62,6 +66,19 @@ pub(super) fn device() -> MutexGuard<'static, Device> {
 /// Puts work on the stream: how much there has been then.
 pub(super) fn put_work() -> u64 {
     WORK.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// Launches a graph, of several that use one memory: it must come after all that were launched before.
+pub(super) fn launch_graph(stream: CUstream) {
+    let mut device = device();
+    let launched = device.launches.len();
+    if device.launches_before(stream.addr()) < launched {
+        device
+            .mistakes
+            .push("a graph was launched that does not wait for one before it");
+    }
+    device.launches.push(stream.addr());
+    device.order_after(stream.addr(), launched + 1);
 }
 
 /// How much work has completed.
@@ -95,6 +112,7 @@ impl Device {
             Some(place) => {
                 self.objects.remove(place);
                 self.recorded.retain(|event| event.0 != address);
+                self.after.retain(|it| it.0 != address);
                 CUresult::CUDA_SUCCESS
             }
             None => {
@@ -103,6 +121,17 @@ impl Device {
                 CUresult::CUDA_ERROR_INVALID_HANDLE
             }
         }
+    }
+
+    /// How many launches of graphs the next work of a stream comes after, or what waits for an event.
+    fn launches_before(&self, object: usize) -> usize {
+        let found = self.after.iter().find(|it| it.0 == object);
+        found.map_or(0, |it| it.1)
+    }
+
+    fn order_after(&mut self, object: usize, launches: usize) {
+        self.after.retain(|it| it.0 != object);
+        self.after.push((object, launches));
     }
 
     /// Another context is current on a thread.
@@ -395,6 +424,15 @@ unsafe extern "C" fn record_event(event: CUevent, stream: CUstream) -> CUresult 
     }
     device.recorded.retain(|known| known.0 != event.addr());
     device.recorded.push((event.addr(), covered));
+    let launches = device.launches_before(stream.addr());
+    device.order_after(event.addr(), launches);
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn wait_event(stream: CUstream, event: CUevent, _: c_uint) -> CUresult {
+    let mut device = device();
+    let before = [stream.addr(), event.addr()].map(|it| device.launches_before(it));
+    device.order_after(stream.addr(), before[0].max(before[1]));
     CUresult::CUDA_SUCCESS
 }
 
@@ -468,6 +506,7 @@ unsafe impl ProcAddress for Source {
             "cuEventRecord" => record_event as pfn::cuEventRecord as _,
             "cuEventQuery" => query_event as pfn::cuEventQuery as _,
             "cuEventSynchronize" => synchronize_event as pfn::cuEventSynchronize as _,
+            "cuStreamWaitEvent" => wait_event as pfn::cuStreamWaitEvent as _,
             "cuStreamSynchronize" => synchronize_stream as pfn::cuStreamSynchronize as _,
             "cuStreamCreateWithPriority" => create_stream as pfn::cuStreamCreateWithPriority as _,
             "cuStreamWriteValue32_v2" => write_value as pfn::cuStreamWriteValue32_v2 as _,
