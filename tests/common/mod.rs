@@ -147,6 +147,12 @@ impl Bench {
 }
 
 impl Bench {
+    /// Drops what the test has left, and then [finishes](Self::finish_later).
+    pub(crate) fn finish_after<T>(self, rest: T) {
+        drop(rest);
+        self.finish_later();
+    }
+
     /// As [`finish`](Self::finish), where things are released some time after their last use, on another
     /// thread.
     pub(crate) fn finish_later(self) {
@@ -168,6 +174,15 @@ impl Bench {
             assert_eq!(machine.leaks(), None);
             assert_no_findings(&machine);
         }
+    }
+}
+
+/// Waits until this is so, for some seconds.
+pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(10), "never: {what}");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 

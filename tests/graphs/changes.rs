@@ -8,7 +8,7 @@ use cupola_managers::ops::{self, LaunchAttributes, LaunchConfig};
 use cupola_managers::{Buffer, Error, EventConfig};
 use cupola_sys::driver::CUresult;
 
-use crate::common::Bench;
+use crate::common::{Bench, eventually};
 
 const LEN: usize = 5000;
 
@@ -91,8 +91,7 @@ fn a_changed_node_uses_the_new_things_and_keeps_them() {
     }
     assert_eq!(calls[0].load(Ordering::Relaxed), 1);
     assert_eq!(out.to_vec(&bench.stream).unwrap(), [3.0; LEN]);
-    drop((executable, out, other_out));
-    bench.finish_later();
+    bench.finish_after((executable, out, other_out));
 }
 
 // Without it an executable whose nodes are changed in a loop would keep all that they ever used.
@@ -115,15 +114,12 @@ fn what_a_node_used_before_is_let_go() {
             executable.synchronize().unwrap();
         }
     }
-    let begin = std::time::Instant::now();
-    let live = || bench.pool.usage().unwrap().live;
     // The first one and the last one.
-    while live() > 2 * (4 * LEN) as u64 {
-        assert!(begin.elapsed().as_secs() < 10, "{} bytes are kept", live());
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    drop(executable);
-    bench.finish_later();
+    let most = 2 * (4 * LEN) as u64;
+    eventually("what was used before goes", || {
+        bench.pool.usage().unwrap().live <= most
+    });
+    bench.finish_after(executable);
 }
 
 // Without it a node could be taken for one of another graph at its address, or a call be made that the
@@ -160,8 +156,7 @@ fn nodes_are_those_of_the_executables_graph() {
     executable.set_fill(filled, &mut out, 3.0).unwrap();
     executable.launch(&bench.stream).unwrap();
     assert_eq!(out.to_vec(&bench.stream).unwrap(), [3.0; LEN]);
-    drop((executable, of_clone, other, out));
-    bench.finish_later();
+    bench.finish_after((executable, of_clone, other, out));
 }
 
 // Without it a node could be left out for good, or its successors with it.
@@ -201,8 +196,7 @@ fn a_node_is_left_out_and_comes_back() {
     executable.set_fill(filled, &mut a, 6.0).unwrap();
     executable.launch(&bench.stream).unwrap();
     assert_eq!(b.to_vec(&bench.stream).unwrap(), [6.0; LEN]);
-    drop((executable, a, b));
-    bench.finish_later();
+    bench.finish_after((executable, a, b));
 }
 
 // Without it a kernel's attributes could be lost on the way into a graph, or a refused one leave its node
@@ -269,8 +263,7 @@ fn kernels_have_attributes_as_nodes_in_captures_and_alone() {
     let before = y.to_vec(&stream).unwrap()[0];
     captured.instantiate().unwrap().launch(&stream).unwrap();
     assert_eq!(y.to_vec(&stream).unwrap()[0], before + 1.0);
-    drop((graph, captured, kernel, x, y, stream));
-    bench.finish_later();
+    bench.finish_after((graph, captured, kernel, x, y, stream));
 }
 
 // Without it a node could be taken for one that kernels may change where the driver has none.
@@ -300,6 +293,5 @@ fn a_kernel_may_be_changed_on_the_device_where_the_driver_can() {
         y.to_vec(&bench.stream).unwrap()[..11],
         [vec![1.0; 10], vec![0.0]].concat()
     );
-    drop((executable, kernel, x, y));
-    bench.finish_later();
+    bench.finish_after((executable, kernel, x, y));
 }

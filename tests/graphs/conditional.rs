@@ -116,8 +116,7 @@ fn a_loop_runs_until_a_kernel_ends_it() {
         assert_eq!(runs.to_vec(&bench.stream).unwrap(), [rounds]);
         assert_eq!(left.to_vec(&bench.stream).unwrap(), [0]);
     }
-    drop((executable, left, runs));
-    bench.finish_later();
+    bench.finish_after((executable, left, runs));
 }
 
 // Without it the wrong graph could run, or more than one.
@@ -180,8 +179,7 @@ fn one_graph_of_several_runs() {
         let found = [&second, &inner_out, &out].map(|it| it.to_vec(&bench.stream).unwrap()[0]);
         assert_eq!(found, expected);
     }
-    drop((executable, kernels, chosen, out, second, inner_out));
-    bench.finish_later();
+    bench.finish_after((executable, kernels, chosen, out, second, inner_out));
 }
 
 // Without it a condition could be used where the driver does not expect it, or pinned memory leave with a
@@ -221,6 +219,5 @@ fn what_a_conditional_node_cannot_have_is_refused() {
     let condition = two.condition(ConditionStart::Kept).unwrap();
     let refused = two.when(&[], condition, |_| Err(Error::ShutDown { kind: "a test" }));
     assert!(matches!(refused, Err(Error::ShutDown { .. })));
-    drop((graph, executable, two, out));
-    bench.finish_later();
+    bench.finish_after((graph, executable, two, out));
 }

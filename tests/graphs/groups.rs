@@ -4,7 +4,7 @@ use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder, GraphGroup};
 use cupola_managers::{Buffer, Error, GraphExec, Stream, ops};
 use cupola_random::Random;
 
-use crate::common::Bench;
+use crate::common::{Bench, eventually};
 use crate::with_memory;
 
 const GRAPHS: usize = 60;
@@ -141,18 +141,13 @@ fn graphs_of_a_group_need_the_largest_peak_and_disturb_no_other() {
         assert_eq!(wrong(&bench, &mut executables, &mut outs, &mut random), 0);
     }
     drop(executables);
-    let end = std::time::Instant::now();
-    while group.mapped().unwrap() > 0 {
-        assert!(end.elapsed().as_secs() < 10, "the memory stays");
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    eventually("the memory goes", || group.mapped().unwrap() == 0);
     // The next graph of the group begins anew.
     let (graph, ()) = group
         .capture(|capture| work(&bench, 5, &mut outs[5], capture.stream(), None))
         .unwrap();
     assert!(group.mapped().unwrap() > 0);
-    drop((graph, group, outs));
-    bench.finish_later();
+    bench.finish_after((graph, group, outs));
 }
 
 // Without it the test above could pass although no launch waits for another: these graphs share a buffer
@@ -240,8 +235,7 @@ fn memory_of_a_group_is_for_its_graphs_alone() {
             Ok::<_, Error>(())
         })
         .unwrap();
-    drop((first, second, third, builder, group, out));
-    bench.finish_later();
+    bench.finish_after((first, second, third, builder, group, out));
 }
 
 // Without it a block that a branch has used could be used again in its capture before that use, or never.
@@ -272,8 +266,7 @@ fn what_a_branch_has_used_is_free_after_the_capture() {
     assert!(group.mapped().unwrap() <= 2 << 20);
     addresses.dedup();
     assert!(addresses.len() < 3, "no capture got it again");
-    drop((graphs, group, out));
-    bench.finish_later();
+    bench.finish_after((graphs, group, out));
 }
 
 // Without it an executable could launch work of two groups, in the order of one.
@@ -309,6 +302,5 @@ fn a_graph_is_in_one_group() {
     let both = builder.finish();
     foreign(two.instantiate().unwrap().update(&both).map(drop));
     executable.launch(&bench.stream).unwrap();
-    drop((one, two, both, executable, out));
-    bench.finish_later();
+    bench.finish_after((one, two, both, executable, out));
 }

@@ -2,22 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cupola_managers::graph::{CaptureConfig, Graph};
 use cupola_managers::{Error, ops};
 
-use crate::common::Bench;
+use crate::common::{Bench, eventually};
 use crate::with_memory;
-
-/// Waits until this is so, for some seconds.
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(10), "never: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
 
 // Without it a launch could write to memory that another buffer has by then.
 #[test]
@@ -61,8 +52,7 @@ fn a_buffer_that_is_dropped_stays_as_long_as_its_graph() {
     assert_eq!(out.to_vec(&bench.stream).unwrap(), vec![6; LEN]);
     drop((others, two, executable));
     eventually("the buffer is freed", || live() < held);
-    drop(out);
-    bench.finish_later();
+    bench.finish_after(out);
 }
 
 // Without it memory of launches that run could be freed under them when their executable is dropped.
@@ -98,8 +88,7 @@ fn launches_outlive_their_executable() {
         assert_eq!(out.to_vec(&bench.stream).unwrap(), vec![round; LEN]);
         assert_eq!(noise.to_vec(&other).unwrap(), vec![0; LEN]);
     }
-    drop(out);
-    bench.finish_later();
+    bench.finish_after(out);
 }
 
 // Without it a capture that fails would leave its stream captured, its memory held or its objects alive.
@@ -133,6 +122,5 @@ fn a_capture_that_fails_leaves_nothing() {
     }
     assert_eq!(bench.context.streams().live(), streams);
     assert_eq!(bench.execution.live().graphs, 0);
-    drop(out);
-    bench.finish_later();
+    bench.finish_after(out);
 }

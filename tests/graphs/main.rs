@@ -19,7 +19,7 @@ use cupola_managers::graph::{CaptureConfig, Graph};
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::{Buffer, Error};
 
-use common::Bench;
+use common::{Bench, eventually};
 
 /// What is captured with memory of the bench's pool.
 fn with_memory(bench: &Bench) -> CaptureConfig {
@@ -67,8 +67,7 @@ fn launches_do_what_was_captured_as_often_as_they_are_made() {
         let expected = 6.0 * launches as f32;
         assert_eq!(y.to_vec(&bench.stream).unwrap(), [expected; 1000]);
     }
-    drop((graph, executable, another, x, y, other));
-    bench.finish_later();
+    bench.finish_after((graph, executable, another, x, y, other));
 }
 
 // Without it work on two branches could be lost, or the end of a launch come before theirs.
@@ -98,8 +97,7 @@ fn branches_are_part_of_the_graph_and_joined_at_its_end() {
             assert_eq!(part.to_vec(&bench.stream).unwrap(), [value; 5000]);
         }
     }
-    drop((graph, executable, parts, sum));
-    bench.finish_later();
+    bench.finish_after((graph, executable, parts, sum));
 }
 
 // Without it a launch could read what the host has not written yet, or the host what no launch has
@@ -131,8 +129,7 @@ fn pinned_memory_goes_up_and_down_with_each_launch() {
         let expected = 2.0 * round as f32 + 1.0;
         assert_eq!(executable.output(output).unwrap(), [expected; 777]);
     }
-    drop((graph, executable));
-    bench.finish_later();
+    bench.finish_after((graph, executable));
 }
 
 // Without it a function could be called once and never again, or after it is gone.
@@ -158,14 +155,7 @@ fn functions_on_the_host_are_called_by_each_launch() {
     drop((graph, executable));
     ops::synchronize(&bench.stream).unwrap();
     assert_eq!(calls.load(Ordering::Relaxed), 10);
-    let kept = std::time::Instant::now();
-    while Arc::strong_count(&calls) > 1 {
-        assert!(
-            kept.elapsed().as_secs() < 10,
-            "the function is never dropped"
-        );
-        std::thread::yield_now();
-    }
+    eventually("the function is dropped", || Arc::strong_count(&calls) == 1);
     bench.finish_later();
 }
 
@@ -194,8 +184,7 @@ fn a_graph_uses_its_memory_again() {
     let mut executable = graph.instantiate().unwrap();
     executable.launch(&bench.stream).unwrap();
     assert_eq!(out.to_vec(&bench.stream).unwrap(), vec![7; LEN]);
-    drop((graph, executable, out));
-    bench.finish_later();
+    bench.finish_after((graph, executable, out));
 }
 
 // Without it a graph could not be looked at.
@@ -212,6 +201,5 @@ fn a_graph_is_written_as_dot() {
     graph.write_dot(&path, Default::default()).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.contains("digraph"), "{text}");
-    drop((graph, out));
-    bench.finish_later();
+    bench.finish_after((graph, out));
 }

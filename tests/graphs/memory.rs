@@ -44,8 +44,7 @@ fn memory_of_executables_is_told_beside_the_limit() {
         (usage.executables, usage.measured, usage.measured_bytes),
         (0, 0, 0)
     );
-    drop((graph, out));
-    bench.finish_later();
+    bench.finish_after((graph, out));
 }
 
 // Without it memory that code allocates in a capture by the driver's own calls would be in no figure.

@@ -66,8 +66,7 @@ fn nodes_of_all_kinds_run_in_their_order() {
     assert_eq!(z.to_vec(&bench.stream).unwrap(), [21.0; LEN]);
     assert_eq!(bytes.to_vec(&bench.stream).unwrap(), [[9; 3]; 10]);
     assert_eq!(shorts.to_vec(&bench.stream).unwrap(), [0x1234; 10]);
-    drop((executable, z, bytes, shorts, event));
-    bench.finish_later();
+    bench.finish_after((executable, z, bytes, shorts, event));
 }
 
 // Without it a launch would run beside the work that it is to wait for.
@@ -94,8 +93,7 @@ fn a_graph_waits_for_an_event_of_the_outside() {
         executable.launch(&bench.stream).unwrap();
         assert_eq!(to.to_vec(&bench.stream).unwrap(), vec![round; LEN]);
     }
-    drop((executable, from, to, event, other));
-    bench.finish_later();
+    bench.finish_after((executable, from, to, event, other));
 }
 
 // Without it a node of one graph could be put behind one of another, which drivers do not check.
@@ -118,6 +116,5 @@ fn wrong_nodes_are_refused() {
     invalid("copy", one.copy(&[], &none, &mut nothing));
     // What was refused is in no graph.
     assert_eq!(one.finish().nodes().unwrap(), 0);
-    drop((two, out, none, nothing));
-    bench.finish_later();
+    bench.finish_after((two, out, none, nothing));
 }

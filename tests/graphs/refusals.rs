@@ -67,8 +67,7 @@ fn operations_that_a_capture_forbids_are_refused_and_end_nothing() {
         executable.launch(&bench.stream).unwrap();
         ops::synchronize(&bench.stream).unwrap();
     }
-    drop((idle, out, side, pinned, event));
-    bench.finish_later();
+    bench.finish_after((idle, out, side, pinned, event));
 }
 
 // Without it code that does not know of a capture could end it, and the work after that be lost
@@ -98,8 +97,7 @@ fn a_capture_that_other_code_ends_is_an_error() {
         graph.instantiate().unwrap().launch(&bench.stream).unwrap();
         assert_eq!(out.to_vec(&bench.stream).unwrap(), [2; 10]);
     }
-    drop(out);
-    bench.finish_later();
+    bench.finish_after(out);
 }
 
 // Without it a driver before a function of graphs could be asked for what it has not, or its user not
@@ -162,8 +160,7 @@ fn a_driver_that_is_too_old_says_what_it_lacks() {
     // SAFETY: as above.
     let launched = unsafe { launch_with(&kernel, config, attributes, arguments, &bench.stream) };
     lacks(launched.unwrap_err(), "cuLaunchKernelEx", 11, 6);
-    drop((graph, executable, kernel, x, y));
-    bench.finish_later();
+    bench.finish_after((graph, executable, kernel, x, y));
 
     let bench = at(12, 2);
     let mut builder = GraphBuilder::new(&bench.context).unwrap();
@@ -175,6 +172,5 @@ fn a_driver_that_is_too_old_says_what_it_lacks() {
     let node = unsafe { builder.kernel(&[], &kernel, config, (10_u64, 1.0_f32, &x, &x)) };
     let error = builder.device_updatable(node.unwrap()).unwrap_err();
     lacks(error, "device-updatable kernel nodes", 12, 4);
-    drop((builder, kernel, x));
-    bench.finish_later();
+    bench.finish_after((builder, kernel, x));
 }

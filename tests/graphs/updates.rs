@@ -33,8 +33,7 @@ fn an_executable_launches_the_graph_that_it_was_updated_to() {
         executable.launch(&bench.stream).unwrap();
         assert_eq!(out.to_vec(&bench.stream).unwrap(), [value; 1 << 16]);
     }
-    drop((executable, out));
-    bench.finish_later();
+    bench.finish_after((executable, out));
 }
 
 // Without it a caller could not tell that it must instantiate, or would launch half of either graph.
@@ -54,8 +53,7 @@ fn a_graph_of_another_shape_is_refused_with_the_reason() {
     }
     executable.launch(&bench.stream).unwrap();
     assert_eq!(out.to_vec(&bench.stream).unwrap(), [7; 1000]);
-    drop((executable, longer, out));
-    bench.finish_later();
+    bench.finish_after((executable, longer, out));
 }
 
 // Without it the pinned memory of a graph could be dropped under the launches of another one's executable.
@@ -75,6 +73,5 @@ fn a_graph_with_pinned_memory_is_not_updated_to() {
         refused,
         Err(Error::Invalid { field: "graph", .. })
     ));
-    drop((executable, graph, out));
-    bench.finish_later();
+    bench.finish_after((executable, graph, out));
 }

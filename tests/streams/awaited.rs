@@ -153,6 +153,5 @@ fn a_stream_may_be_polled_on_another_thread() {
     fn is_send<T: Send>(_: &T) {}
     is_send(&stream);
     drop(stream);
-    drop(pipeline);
-    bench.finish_later();
+    bench.finish_after(pipeline);
 }
