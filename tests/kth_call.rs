@@ -11,9 +11,9 @@ mod sweep;
 use cupola_managers::ExecutionManager;
 use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
-use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Sweep, Usage};
+use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
-use sweep::{graphs, interface, lifecycle, memory, work};
+use sweep::{by_thread, graphs, interface, lifecycle, memory, work};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -30,6 +30,13 @@ fn run(sweep: &Sweep<'_>) {
 fn every_call_of_a_whole_life_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine, work).title("work, CUDA 13.0"));
+}
+
+// Whichever of the two threads makes the call.
+#[test]
+fn every_call_of_a_pipeline_and_its_copy_thread_may_fail() {
+    let machine = machine(Version::new(13, 0)).profile(Profile::Confidential);
+    run(&Sweep::new(machine, by_thread).title("pipeline with a copy thread, CUDA 13.0"));
 }
 
 #[test]

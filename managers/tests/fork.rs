@@ -8,7 +8,7 @@ use core::ffi::{c_int, c_uint};
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
 use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder};
 use cupola_managers::managed::{ManagedConfig, ManagedContext};
-use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::pipeline::{CopyThreads, Pipeline, PipelineConfig};
 use cupola_managers::stream::{StreamPool, StreamPoolConfig};
 use cupola_managers::{
     Error, ExecutionManager, PoolConfig, RuntimeContext, State, Stream, StreamPurpose, ops,
@@ -384,6 +384,16 @@ fn a_child_refuses_pipelines_and_what_is_made_of_them() {
     let mut pipeline = Pipeline::<u8, u8>::new(&context, &pool, config).unwrap();
     let input = pipeline.try_input().unwrap();
     input.submit::<Error>(8, |_| Ok(8)).unwrap();
+    // Its thread is in a download when the process is forked, and is not there in the child.
+    let config = config.copy_threads(CopyThreads::Always);
+    let mut by_thread = Pipeline::<u8, u8>::new(&context, &pool, config).unwrap();
+    let slow = std::time::Duration::from_millis(300);
+    table.delay(id::cuMemcpyDtoHAsync_v2, 2, slow);
+    let input = by_thread.try_input().unwrap();
+    input.submit::<Error>(8, |_| Ok(8)).unwrap();
+    while table.count(id::cuMemcpyDtoHAsync_v2) < 2 {
+        std::thread::yield_now();
+    }
     let config = ManagedConfig::new(8, 8).asynchronous();
     let mut managed = ManagedContext::<u8, u8>::new(&context, &pool, config, |_| Ok(8)).unwrap();
     let step = managed.step(&[1]).unwrap();
@@ -402,6 +412,14 @@ fn a_child_refuses_pipelines_and_what_is_made_of_them() {
             pipeline.try_output().map(drop).map_err(|error| error.error),
             pipeline.output().map(drop).map_err(|error| error.error),
             pipeline.cancel().map(drop).map_err(|error| error.error),
+            submit(&mut by_thread).map_err(|error| error.error),
+            by_thread
+                .try_output()
+                .map(drop)
+                .map_err(|error| error.error),
+            by_thread.output().map(drop).map_err(|error| error.error),
+            by_thread.synchronize(),
+            by_thread.cancel().map(drop).map_err(|error| error.error),
         ];
         let others = [
             managed.step(&[1]).map(drop),
@@ -414,7 +432,7 @@ fn a_child_refuses_pipelines_and_what_is_made_of_them() {
         ];
         let refused = items.iter().chain(&others);
         let refused = refused.filter(|result| **result == Err(Error::Forked));
-        drop((pipeline, managed));
+        drop((pipeline, by_thread, managed));
         let all = refused.count() == items.len() + others.len();
         c_int::from(!all) | c_int::from(!table.counts().is_empty()) << 1
     });

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use cupola_managers::pipeline::{Graphs, Pipeline, PipelineConfig, Sampling};
+use cupola_managers::pipeline::{CopyThreads, Graphs, Pipeline, PipelineConfig, Sampling};
 use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
@@ -112,7 +112,10 @@ fn a_steady_step_makes_ten_calls_and_waits_once() {
     ];
     let config = PipelineConfig::new(100, 100);
     let mut expected: BTreeMap<_, _> = expected.into_iter().collect();
-    assert_eq!(of_a_hundred_steps(config), expected);
+    // A thread that puts the downloads makes the same calls.
+    for threads in [CopyThreads::Never, CopyThreads::Always] {
+        assert_eq!(of_a_hundred_steps(config.copy_threads(threads)), expected);
+    }
     // Launched as a graph it makes four.
     let launched = config.graphs(Graphs::Steps);
     let as_graph = [
@@ -160,6 +163,7 @@ fn a_steady_step_allocates_nothing() {
     for config in [
         config,
         config.split(2, 2),
+        config.copy_threads(CopyThreads::Always),
         config.graphs(Graphs::Steps),
         config.measured(),
         config.sampling(one_run_in(32)),

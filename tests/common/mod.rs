@@ -41,15 +41,6 @@ pub(crate) fn on_gpu() -> bool {
     target() == Where::Gpu
 }
 
-/// Whether asynchronous copies over the bus block the calling thread, as on a device in
-/// confidential-computing mode.
-pub(crate) fn copies_block() -> bool {
-    #[cfg(feature = "sim")]
-    return !on_gpu() && target::profile() == cupola_sim::Profile::Confidential;
-    #[cfg(not(feature = "sim"))]
-    false
-}
-
 impl Bench {
     /// The device that the environment names.
     pub(crate) fn open() -> Self {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use cupola_managers::pipeline::{ItemError, ItemStage, Pipeline, PipelineConfig};
+use cupola_managers::pipeline::{CopyThreads, ItemError, ItemStage, Pipeline, PipelineConfig};
 use cupola_managers::{Error, ops};
 use futures_core::Stream;
 
@@ -105,8 +105,14 @@ fn outputs(
 #[test]
 fn every_output_is_awaited_in_order() {
     let bench = Bench::open();
-    for depth in [1, 3] {
+    for (depth, threads) in [
+        (1, CopyThreads::Never),
+        (3, CopyThreads::Never),
+        // Which wakes the task.
+        (3, CopyThreads::Always),
+    ] {
         let config = PipelineConfig::new(LEN, LEN).depth(depth);
+        let config = config.copy_threads(threads);
         let mut pipeline = Pipeline::<u32, u32>::new(&bench.context, &bench.pool, config).unwrap();
         let all: Vec<_> = (0..50).map(Ok).collect();
         assert_eq!(outputs(&mut pipeline, 0, usize::MAX, None), []);

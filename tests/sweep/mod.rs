@@ -8,4 +8,4 @@ mod work;
 
 pub(crate) use interface::interface;
 pub(crate) use lifecycle::lifecycle;
-pub(crate) use work::work;
+pub(crate) use work::{by_thread, work};

@@ -5,7 +5,7 @@ use cupola_kernels::Kernels;
 use cupola_managers::event::EventConfig;
 use cupola_managers::managed::{ManagedConfig, ManagedContext};
 use cupola_managers::ops::{self, LaunchConfig};
-use cupola_managers::pipeline::{Pipeline, PipelineConfig, Step};
+use cupola_managers::pipeline::{CopyThreads, Pipeline, PipelineConfig, Step};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::{StreamPool, StreamPoolConfig};
 use cupola_managers::{
@@ -94,7 +94,23 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
     drop(start);
 
     let config = PipelineConfig::new(64, 64).depth(2).split(1, 2).measured();
-    let mut pipeline = Pipeline::<u32, u32>::new(context, &pool, config)?;
+    items(context, &pool, config)?;
+    steps(context, &pool)?;
+    pool.trim().map(drop)
+}
+
+/// Items through a pipeline whose downloads a thread puts.
+pub(crate) fn by_thread(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let config = PipelineConfig::new(64, 64).copy_threads(CopyThreads::Always);
+    items(&context, &pool, config.depth(2).split(2, 1).measured())?;
+    Ok(items(&context, &pool, config)?)
+}
+
+/// Four items through a pipeline.
+fn items(context: &Context, pool: &MemoryPool, config: PipelineConfig) -> Result<(), Error> {
+    let mut pipeline = Pipeline::<u32, u32>::new(context, pool, config)?;
     let (mut filled, mut seen) = (0, 0);
     pipeline.run::<Error>(
         |input| {
@@ -110,9 +126,7 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
         },
     )?;
     assert_eq!(seen, 4, "success, but not of every item");
-    drop(pipeline);
-    steps(context, &pool)?;
-    pool.trim().map(drop)
+    Ok(())
 }
 
 /// Steps of a managed context, of which some are waited for later, and a lease of a pool of streams.

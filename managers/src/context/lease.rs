@@ -102,6 +102,11 @@ impl Context {
         Ok(self.0.copies.note_mode(mode))
     }
 
+    /// The same, if it was measured.
+    pub(crate) fn known_copy_mode(&self) -> Option<CopyMode> {
+        self.0.copies.known_mode()
+    }
+
     /// A pool of device memory with a limit of its own.
     ///
     /// # Errors

@@ -15,8 +15,9 @@ pub enum CopyMode {
     /// The call returns at once, and the copy overlaps with all other work.
     Asynchronous,
     /// The call returns when the copy is done, and with it the work before it on the stream: so it is
-    /// where what goes over the bus is encrypted (confidential computing). The stages of a pipeline
-    /// do not overlap then, because one thread puts them all.
+    /// where what goes over the bus is encrypted (confidential computing). A
+    /// [pipeline](crate::pipeline::CopyThreads) has a thread of its own for downloads then, because
+    /// stages that one thread puts do not overlap.
     Blocking,
 }
 

@@ -1,6 +1,7 @@
-//! Threads that fill the slots of a pipeline.
+//! Threads that fill the slots of a pipeline, and the one that puts its downloads.
 
 use std::num::NonZeroUsize;
+use std::task::Poll;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -8,6 +9,7 @@ use loom::thread;
 
 use crate::models::model;
 use crate::pipeline::depth::Turns;
+use crate::pipeline::downloads::queue::JobQueue;
 use crate::pipeline::faces::feed::{Feed, Next};
 
 /// Two slots, filled by the thread that has taken them.
@@ -179,5 +181,87 @@ fn a_filled_slot_wakes_the_pipeline() {
             "the right to take slots is still there"
         );
         seen.note("filled");
+    });
+}
+
+// Without it a download could be lost, put twice or out of order, or its outcome be taken for that of another
+// slot's; or one of the two threads could sleep for ever.
+#[test]
+fn each_download_is_put_once_and_in_order() {
+    let outcomes = ["asked before it was put", "asked after it was put"];
+    model(&outcomes, |seen| {
+        let queue = Arc::new(JobQueue::<u64, u64>::new(2));
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                let mut jobs = 0;
+                while let Some((place, job)) = queue.next() {
+                    assert_eq!(job, jobs, "the order");
+                    jobs += 1;
+                    queue.finish(place, job + 10);
+                }
+                queue.leave();
+                jobs
+            })
+        };
+        queue.push(0, 0);
+        queue.push(1, 1);
+        seen.note(match queue.poll(0, None) {
+            Poll::Ready(put) => {
+                assert_eq!(put, Some(10));
+                "asked after it was put"
+            }
+            Poll::Pending => {
+                assert_eq!(queue.wait(0), Some(10));
+                "asked before it was put"
+            }
+        });
+        queue.push(0, 2);
+        assert_eq!((queue.wait(1), queue.wait(0)), (Some(11), Some(12)));
+        assert_eq!(queue.wait(0), None, "it was taken");
+        queue.wait_until_idle();
+        queue.close();
+        assert_eq!(worker.join().unwrap(), 3);
+    });
+}
+
+// Without it memory could be given back while a copy to it is being put, or a thread that waits sleep on when
+// the other has ended with jobs left.
+#[test]
+fn no_download_is_begun_when_they_are_dropped_or_the_thread_is_gone() {
+    let outcomes = ["none was begun", "one was begun"];
+    model(&outcomes, |seen| {
+        let queue = Arc::new(JobQueue::<(), bool>::new(2));
+        let memory = Arc::new(UnsafeCell::new(0));
+        let worker = {
+            let (queue, memory) = (Arc::clone(&queue), Arc::clone(&memory));
+            thread::spawn(move || {
+                // It ends with the second one, as it does when the context is lost.
+                for _ in 0..2 {
+                    let Some((place, ())) = queue.next() else {
+                        break;
+                    };
+                    // SAFETY: the memory stays until the job is done, as loom checks.
+                    memory.with_mut(|at| unsafe { *at += 1 });
+                    queue.finish(place, true);
+                }
+                queue.leave();
+            })
+        };
+        queue.push(0, ());
+        queue.clear();
+        // SAFETY: no job uses it any more, as loom checks.
+        let begun = memory.with_mut(|at| unsafe { *at });
+        seen.note(match begun {
+            0 => "none was begun",
+            _ => "one was begun",
+        });
+        assert_eq!(queue.wait(0), None);
+        queue.push(0, ());
+        queue.push(1, ());
+        assert_eq!(queue.wait(0), Some(true));
+        assert_eq!(queue.wait(1), (begun == 0).then_some(true));
+        queue.close();
+        worker.join().unwrap();
     });
 }

@@ -60,9 +60,28 @@ pub(crate) unsafe fn download_raw(
     if bytes == 0 {
         return Ok(());
     }
+    // SAFETY: this function's condition is that of `download_raw_at`.
+    unsafe { download_raw_at(from, to, bytes, stream, Site::here()) }?;
+    stream.verify_after(id::cuMemcpyDtoHAsync_v2)
+}
+
+/// As [`download_raw`], for a caller at `site`. It is not waited for in checked mode.
+///
+/// # Safety
+/// As [`download_raw`].
+pub(crate) unsafe fn download_raw_at(
+    from: CUdeviceptr,
+    to: *mut u8,
+    bytes: usize,
+    stream: &Stream,
+    site: Site,
+) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
     // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
     // condition; the stream is alive and its context current.
-    stream.submit(id::cuMemcpyDtoHAsync_v2, |driver, raw| unsafe {
+    stream.put_at(site, |driver, raw| unsafe {
         driver.cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, raw)
     })
 }

@@ -39,6 +39,6 @@ pub use order::{elapsed, order, query, query_event, record, synchronize, synchro
 pub use owned::{Transfer, download, upload};
 pub use set::{fill, set_bytes, zero};
 
-pub(crate) use copy::{download_raw, same_len, upload_raw};
+pub(crate) use copy::{download_raw, download_raw_at, same_len, upload_raw};
 pub(crate) use launch::check_launch;
 pub(crate) use set::Pattern;

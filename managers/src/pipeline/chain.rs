@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 
 use super::Pipeline;
 use super::config::PipelineConfig;
+use super::downloads::CopyThreads;
 use super::graphs::Graphs;
 use super::item::{Progress, Step};
 use super::telemetry::Sampling;
@@ -207,6 +208,12 @@ impl<I, O, C> PipelineBuilder<I, O, C> {
     /// [`PipelineConfig::kernel_copies`].
     pub fn kernel_copies(self, bytes: usize) -> Self {
         let config = self.config.kernel_copies(bytes);
+        Self { config, ..self }
+    }
+
+    /// Has a thread of its own put the downloads, or not.
+    pub fn copy_threads(self, copy_threads: CopyThreads) -> Self {
+        let config = self.config.copy_threads(copy_threads);
         Self { config, ..self }
     }
 

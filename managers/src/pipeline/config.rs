@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 
+use super::downloads::CopyThreads;
 use super::graphs::Graphs;
 use super::telemetry::Sampling;
 use crate::error::{Error, Result};
@@ -48,6 +49,8 @@ pub struct PipelineConfig {
     /// Bytes up to which a kernel makes the copies of items that are launched as graphs; 0, for none, by
     /// default. See [`kernel_copies`](Self::kernel_copies).
     pub kernel_copies: usize,
+    /// Whether a thread of its own puts the downloads.
+    pub copy_threads: CopyThreads,
 }
 
 impl PipelineConfig {
@@ -64,6 +67,16 @@ impl PipelineConfig {
             sampling: Sampling::Off,
             graphs: Graphs::Chains,
             kernel_copies: 0,
+            copy_threads: CopyThreads::WhereCopiesBlock,
+        }
+    }
+
+    /// The same, with downloads put by a thread of their own, or not.
+    #[must_use]
+    pub const fn copy_threads(self, copy_threads: CopyThreads) -> Self {
+        Self {
+            copy_threads,
+            ..self
         }
     }
 

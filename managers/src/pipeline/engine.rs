@@ -3,19 +3,20 @@
 //! A turn of the ring is the generation of its slot, so a slot that is used again is never taken for
 //! its earlier use.
 
-use cupola_core::{Stage, Turn};
+use cupola_core::Turn;
 
 use super::config::PipelineConfig;
 use super::depth::{Adaptive, Growth, Turns};
+use super::downloads::{CopyThread, Downloads};
 use super::graphs::StepGraphs;
-use super::item::Item;
 use super::rings::DeviceRing;
 use super::slot::Slot;
 use super::streams::StageStreams;
-use super::telemetry::scope::{self, Scope};
+use super::telemetry::scope;
 use super::telemetry::{Clock, Report};
 use crate::buffer::DeviceCopy;
 use crate::context::Context;
+use crate::copies::CopyMode;
 use crate::error::{Error, ItemError, ItemStage, Result, Site};
 use crate::pool::MemoryPool;
 use crate::stream::Stream;
@@ -23,6 +24,8 @@ use crate::stream::Stream;
 pub(super) struct Engine<I: DeviceCopy, O: DeviceCopy> {
     pub(super) turns: Turns,
     pub(super) adaptive: Option<Box<Adaptive>>,
+    /// Before the slots and the memory that its thread works with.
+    pub(super) downloads: Downloads,
     /// Before the memory that they use.
     pub(super) graphs: StepGraphs,
     pub(super) slots: Vec<Slot<I, O>>,
@@ -36,7 +39,7 @@ pub(super) struct Engine<I: DeviceCopy, O: DeviceCopy> {
     pub(super) last: Option<usize>,
     pub(super) report: Report,
     /// Work may still run that could not be waited for: the engine is of no use any more.
-    lost: bool,
+    pub(super) lost: bool,
 }
 
 impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
@@ -58,10 +61,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
         let clock = Clock::new(context, config.sampling, config.most_slots()?.get())?;
         scope::made(depth.get(), streams.all());
+        let downloads = Downloads::new(context, &config, &streams.download)?;
         Ok(Self {
             turns: Turns::new(depth, config.most_slots()?),
             adaptive: Adaptive::of(&config, pool),
-            graphs: StepGraphs::new(&config),
+            graphs: StepGraphs::new(&config, downloads.choice()),
+            downloads,
             slots,
             inputs,
             outputs,
@@ -157,12 +162,18 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     /// Waits for all work. If that fails, the engine is of no use any more.
     pub(super) fn wait_for_all(&mut self, site: Site) {
+        if let Some(thread) = self.downloads.thread() {
+            thread.wait_until_idle();
+        }
         let graphs = self.graphs.settle(site);
         self.lost |= !(self.streams.settle(site) && graphs);
         self.last = None;
     }
 
     fn settle(&mut self, site: Site) {
+        if let Some(thread) = self.downloads.thread() {
+            thread.clear();
+        }
         self.wait_for_all(site);
         self.turns.reset();
         self.slots.iter_mut().for_each(Slot::leave_out);
@@ -177,8 +188,16 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     /// The report of the items since the beginning of the run.
     pub(super) fn report(&self) -> Report {
+        let mut overlap = self.clock.as_ref().and_then(Clock::report);
+        if let Some(overlap) = &mut overlap {
+            let mode = self.streams.context.known_copy_mode();
+            // One slot is in order in any case.
+            let choice = self.downloads.choice();
+            let has_one_thread = !choice.is_running() && *choice != CopyThread::OneSlot;
+            overlap.copies_block = has_one_thread && mode == Some(CopyMode::Blocking);
+        }
         Report {
-            overlap: self.clock.as_ref().and_then(Clock::report),
+            overlap,
             ..self.report
         }
     }
@@ -222,104 +241,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         self.turns.begin()
     }
 
-    /// Whether an item, or a turn without one, is behind all that was put.
-    pub(super) fn has_output(&self) -> bool {
-        self.turns.oldest(Stage::Downloading).is_some()
-    }
-
-    /// Frees the turns without an item that come before the oldest item. Whether there is one.
-    pub(super) fn find_item(&mut self) -> bool {
-        while let Some(turn) = self.turns.oldest(Stage::Downloading) {
-            if self.slots[self.turns.slot(turn)].has_item() {
-                return true;
-            }
-            self.turns.advance(turn);
-        }
-        false
-    }
-
-    /// Number of the oldest item; that of the next one when none is in flight.
-    #[cfg(feature = "futures")]
-    pub(super) fn oldest_index(&self) -> u64 {
-        let oldest = self.turns.oldest(Stage::Downloading);
-        oldest.map_or(self.next, |turn| self.slots[self.turns.slot(turn)].index())
-    }
-
-    /// Whether the oldest item has arrived (`cuEventQuery`, unless it is known).
-    #[track_caller]
-    pub(super) fn has_arrived(&self) -> Result<bool, ItemError<Error>> {
-        let Some(turn) = self.turns.oldest(Stage::Downloading) else {
-            return Ok(false);
-        };
-        let slot = &self.slots[self.turns.slot(turn)];
-        let failed = |error| ItemError::new(slot.index(), ItemStage::Download, error);
-        self.is_usable().map_err(failed)?;
-        // No closure, which would not know this function's caller.
-        slot.has_arrived().map_err(failed)
-    }
-
-    /// Waits for the oldest turn's item, and ends the turn; `None` when it has no item.
-    ///
-    /// # Errors
-    /// What the wait returned: the turn is not over then, and the next call waits again. That the
-    /// item's bytes are no values, or that its times could not be had: the turn is over.
-    #[track_caller]
-    pub(super) fn take<E: From<Error>>(&mut self) -> Result<Option<Item<'_, O>>, ItemError<E>> {
-        let Some(turn) = self.turns.oldest(Stage::Downloading) else {
-            return Ok(None);
-        };
-        let place = self.turns.slot(turn);
-        let slot = &mut self.slots[place];
-        let index = slot.index();
-        let failed = |error: Error| ItemError::new(index, ItemStage::Download, error);
-        if !slot.has_item() {
-            self.turns.advance(turn);
-            return Ok(None);
-        }
-        debug_assert!(slot.is_of(turn), "a slot belongs to its newest turn");
-        if self.lost {
-            return Err(failed(self.streams.lost()));
-        }
-        let scope = Scope::wait(index);
-        slot.wait().map_err(failed)?;
-        drop(scope);
-        self.turns.advance(turn);
-        slot.leave_out();
-        if let Some(clock) = &mut self.clock {
-            clock.take(slot.marks(), index, place).map_err(failed)?;
-        }
-        // SAFETY: the slot had an item, whose download has completed; the next one needs a new turn,
-        // which the item's borrow of the engine forbids.
-        unsafe { slot.item() }.map(Some).map_err(failed)
-    }
-
-    /// Waits for the oldest turn's item, if it has one, and gives it to `sink`.
-    #[track_caller]
-    pub(super) fn deliver<E: From<Error>>(
-        &mut self,
-        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<(), ItemError<E>> {
-        let Some(item) = self.take()? else {
-            return Ok(());
-        };
-        let (index, stage) = (item.index, ItemStage::Sink);
-        sink(item).map_err(|error| ItemError {
-            index,
-            stage,
-            error,
-        })
-    }
-
-    /// Delivers the items in flight.
-    #[track_caller]
-    pub(super) fn deliver_all<E: From<Error>>(
-        &mut self,
-        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<(), ItemError<E>> {
-        while self.has_output() {
-            self.deliver(sink)?;
-        }
-        Ok(())
+    /// Which thread puts downloads.
+    pub(super) fn copy_thread(&self) -> &CopyThread {
+        self.downloads.choice()
     }
 
     /// Items in flight.

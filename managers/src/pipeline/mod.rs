@@ -12,14 +12,18 @@
 //! feature `futures` an asynchronous stream. A step is one closure, or a typed chain of
 //! kernels ([`PipelineBuilder`]). One that repeats is launched as a graph, by one call ([`Graphs`]).
 //!
+//! Where copies of pinned memory block, downloads are put by a thread of the pipeline's own ([`CopyThreads`]).
+//!
 //! A pipeline measures as many of its items as [`Sampling`] says, and tells what bound it
 //! ([`OverlapReport`]), how long steps took ([`StepTimes`]) and what overlapped ([`Timeline`]). A profiler
 //! that names its library in `NVTX_INJECTION64_PATH` sees ranges of the host's part of each item, and a
 //! subscriber of `tracing` the same as spans.
 
+mod arrival;
 mod chain;
 mod config;
 pub(crate) mod depth;
+pub(crate) mod downloads;
 mod engine;
 pub(crate) mod faces;
 mod graphs;
@@ -37,6 +41,7 @@ pub use crate::error::{ItemError, ItemStage};
 pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
 pub use config::{PipelineConfig, Rings};
 pub use depth::Growth;
+pub use downloads::{CopyThread, CopyThreads};
 pub use faces::{Consumer, InputSlot, MultiInput, MultiPipeline, Producer};
 pub use graphs::{DirectReason, GraphReport, Graphs};
 pub use input::Input;
@@ -108,7 +113,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// [`Error::OverLimit`] when the slots do not fit the pool, [`Error::OutOfMemory`] when the device
     /// has too little left; [`Error::WrongContext`] when the pool is another context's;
     /// [`Error::Full`] when there are too many streams, events or buffers for its own,
-    /// [`Error::ShutDown`] when their manager was shut down; [`Error::Invalid`] when an item is more
+    /// [`Error::ShutDown`] when their manager was shut down; [`Error::Full`] also when the process can have no
+    /// thread that is [asked](CopyThreads::Always) for; [`Error::Invalid`] when an item is more
     /// bytes than there are addresses, or the depth is 0; [`Error::Poisoned`], [`Error::Forked`];
     /// what the driver returned.
     #[track_caller]
@@ -167,7 +173,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// # Errors
     /// What the driver returned, the error of failed work among it, and [`Error::Poisoned`],
     /// [`Error::Forked`]: the item is still the oldest then. [`Error::Invalid`] when the kernels wrote
-    /// bytes that are no values of `O`: the item is over.
+    /// bytes that are no values of `O`, and what the driver returned to the
+    /// [thread](Self::copy_thread) that puts downloads: the item is over.
     #[track_caller]
     pub fn output(&mut self) -> Result<Option<Item<'_, O>>, ItemError<Error>> {
         if !self.engine.find_item() {
@@ -219,15 +226,21 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
         self.engine.clock().map(Clock::timeline)
     }
 
-    /// Whether its stages overlap at all: where copies of pinned memory block
-    /// ([`CopyMode::Blocking`]), the thread that submits items waits in each upload and download. It is
-    /// measured with the first call for the context, see [`Context::copy_mode`].
+    /// Whether copies of pinned memory block the thread that puts them ([`CopyMode::Blocking`]). It is
+    /// measured with the first call for the context, see [`Context::copy_mode`]; pipelines that are made
+    /// after it know, and have a [thread](Self::copy_thread) for downloads.
     ///
     /// # Errors
     /// As [`Context::copy_mode`].
     #[track_caller]
     pub fn copy_mode(&self) -> Result<CopyMode> {
         self.engine.streams().context.copy_mode()
+    }
+
+    /// Which thread puts the downloads, and why: in words, with its `Display`.
+    #[must_use]
+    pub fn copy_thread(&self) -> &CopyThread {
+        self.engine.copy_thread()
     }
 
     /// The stream of the stage for this purpose, if it is a stage's.
@@ -243,8 +256,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
 
     /// A ticket of the item that was submitted last, and of nothing later.
     #[track_caller]
-    pub(crate) fn download_ticket(&self) -> Result<Ticket> {
-        self.engine.download_stream().ticket()
+    pub(crate) fn download_ticket(&mut self) -> Result<Ticket> {
+        self.engine.last_ticket()
     }
 
     /// Waits on the host until all its streams are idle.
@@ -253,6 +266,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// As [`ops::synchronize`].
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
+        if let Some(thread) = self.engine.downloads.thread() {
+            thread.wait_until_idle();
+        }
         for stream in self.engine.all_streams() {
             ops::synchronize(stream)?;
         }

@@ -3,9 +3,10 @@
 use std::ptr::NonNull;
 
 use cupola_core::Turn;
-use cupola_sys::driver::CUdeviceptr;
+use cupola_sys::driver::{CUdeviceptr, id};
 
 use super::config::PipelineConfig;
+use super::downloads::{self, Download, DownloadState, HostCopy};
 use super::item::{Item, Progress, Step, too_long};
 use super::streams::StageStreams;
 use super::telemetry::{Marks, Sampling};
@@ -45,6 +46,7 @@ pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     written: usize,
     /// Whether there is an item in the slot.
     filled: bool,
+    download: DownloadState,
 }
 
 impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
@@ -68,6 +70,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
             len: 0,
             written: 0,
             filled: false,
+            download: DownloadState::OnStream,
         })
     }
 
@@ -95,9 +98,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         Ok(())
     }
 
-    /// Notes that there is no item in the slot any more.
+    /// Notes that there is no item in the slot any more, nor a download with another thread.
     pub(super) fn leave_out(&mut self) {
         self.filled = false;
+        self.download = DownloadState::OnStream;
     }
 
     /// Whether this turn is the newest that used the slot.
@@ -261,15 +265,74 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// Puts the download of what was written to `output` on its stream, behind the computation.
     #[track_caller]
     pub(super) fn download(&mut self, output: &Buffer<O>, streams: &StageStreams) -> Result<()> {
+        let copy = self.checked_copy(output, &streams.download)?;
+        let marks = self.marks.as_ref().filter(|marks| marks.are_taken());
+        let fences = &mut self.fences;
+        // SAFETY: both ends have room for the bytes, and the pipeline waits for the copy before a caller
+        // may touch or free them.
+        unsafe {
+            downloads::put(
+                copy,
+                &fences.computed,
+                marks.map(|marks| &marks.download),
+                &mut fences.downloaded,
+                &streams.download,
+                Site::here(),
+            )
+        }?;
+        streams.download.verify_after(id::cuMemcpyDtoHAsync_v2)
+    }
+
+    /// The same, for a thread that puts it.
+    ///
+    /// # Safety
+    /// The memory of the slot and of `output` stays until the download was put and the copy is done, or the
+    /// download is dropped, and no other code touches the pinned output before.
+    #[track_caller]
+    pub(super) unsafe fn begin_download(
+        &mut self,
+        output: &Buffer<O>,
+        streams: &StageStreams,
+    ) -> Result<Download> {
+        let copy = self.checked_copy(output, &streams.download)?;
+        let marks = self.marks.as_ref().filter(|marks| marks.are_taken());
+        let marks = marks.map(|marks| marks.download.clone());
+        let StageFences {
+            computed,
+            downloaded,
+            ..
+        } = self.fences.clone();
+        self.download = DownloadState::Handed;
+        let site = Site::here();
+        // SAFETY: both ends have room for the bytes, and stay by this function's condition.
+        Ok(unsafe { Download::new(self.index, copy, computed, marks, downloaded, site) })
+    }
+
+    /// Where the download is.
+    pub(super) fn download_state(&mut self) -> &mut DownloadState {
+        &mut self.download
+    }
+
+    /// Notes what came of the download that another thread was to put: the fence behind it.
+    pub(super) fn note_put(&mut self, put: Result<Fence>) {
+        self.download = match put {
+            Ok(downloaded) => {
+                self.fences.downloaded = downloaded;
+                DownloadState::OnStream
+            }
+            Err(error) => DownloadState::Failed(error),
+        };
+    }
+
+    /// The copy of what was written to `output`, which an operation may have failed to write.
+    fn checked_copy(&self, output: &Buffer<O>, download: &Stream) -> Result<HostCopy> {
         // The step may have kept the error of an operation to itself.
-        output
-            .slice(..self.written)?
-            .check_written(&streams.download)?;
-        self.fences.computed.wait_on(&streams.download)?;
-        self.mark(|marks| &marks.download.0, &streams.download)?;
-        self.put_download(output, &streams.download)?;
-        self.mark(|marks| &marks.download.1, &streams.download)?;
-        self.fences.downloaded.record(&streams.download)
+        output.slice(..self.written)?.check_written(download)?;
+        Ok(HostCopy {
+            from: output.as_raw(),
+            to: self.host_output.as_ptr().cast(),
+            bytes: self.written * size_of::<O>(),
+        })
     }
 
     /// Puts the copy of what was written to `output` on a stream.

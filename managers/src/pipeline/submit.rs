@@ -1,10 +1,13 @@
 //! An item on its way in: onto the streams of the stages by calls of its own, or as a graph.
 
+use std::time::Instant;
+
 use cupola_core::{Stage, Turn};
 
 use super::engine::Engine;
 use super::graphs::{DirectReason, Order, Plan, Refusal, Shape, captured};
 use super::item::{Progress, Step};
+use super::streams::StageStreams;
 use super::telemetry::scope::Scope;
 use crate::buffer::DeviceCopy;
 use crate::error::{Error, ItemError, ItemStage, Result, Site};
@@ -155,7 +158,13 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
 
     /// Makes the kernels of an item wait for those of the one before, and for their output.
     #[track_caller]
-    fn order_kernels(&self, shape: &Shape) -> Result<()> {
+    fn order_kernels(&mut self, shape: &Shape) -> Result<()> {
+        if let Some(copier) = shape.copied_by
+            && !mutant!("pipeline_computes_before_a_download_is_put")
+        {
+            // Its fence is recorded then.
+            self.wait_until_put(copier)?;
+        }
         let compute = &self.streams.compute;
         if let Some(copier) = shape.copied_by {
             self.slots[copier].wait_until_copied(compute)?;
@@ -167,11 +176,37 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
     }
 
-    /// Puts the download of an item on its stream.
+    /// Puts the download of an item on its stream, or has the thread put it that does.
     #[track_caller]
     fn download(&mut self, shape: &Shape) -> Result<()> {
         let output = self.outputs.buffer(shape.output);
-        self.slots[shape.slot].download(output, &self.streams)
+        let slot = &mut self.slots[shape.slot];
+        let streams = &self.streams;
+        // In checked mode a copy is waited for by the thread that has it put.
+        if let Some(thread) = self.downloads.thread()
+            && !streams.context.core().is_checked()
+        {
+            // SAFETY: the slots and the rings keep their memory as long as there is the engine, which waits
+            // for the thread and for the copy before a slot is used again and before it ends.
+            let download = unsafe { slot.begin_download(output, streams) }?;
+            return thread.hand_over(shape.slot, download);
+        }
+        let begun = self.downloads.begin_call();
+        slot.download(output, streams)?;
+        self.end_call(begun);
+        Ok(())
+    }
+
+    /// Ends a call that put a download, and began then: a thread of its own may put the next ones.
+    #[track_caller]
+    fn end_call(&mut self, begun: Option<Instant>) {
+        let StageStreams {
+            context, download, ..
+        } = &self.streams;
+        self.downloads.end_call(begun, context, download);
+        if self.downloads.thread().is_some() {
+            self.graphs.refuse(DirectReason::CopyThread);
+        }
     }
 
     /// Launches an item as a graph, which is captured now if its shape came before. False when there

@@ -9,6 +9,8 @@ use std::sync::{Arc, Weak};
 
 use super::Stream;
 use super::submit;
+#[cfg(feature = "futures")]
+use super::ticket::Ticket;
 use super::timeline::Timeline;
 use crate::driver::ContextCore;
 use crate::error::{Result, Site};
@@ -54,6 +56,11 @@ impl Fence {
     /// What the driver returned; the fence may be behind this work then, or that of before.
     #[track_caller]
     pub(crate) fn record(&mut self, stream: &Stream) -> Result<()> {
+        self.record_at(stream, Site::here())
+    }
+
+    /// As [`record`](Self::record), for a caller at `site`.
+    pub(crate) fn record_at(&mut self, stream: &Stream, site: Site) -> Result<()> {
         let timeline = stream.timeline();
         let mut ticket = 0;
         // Before the record: a ticket of the next batch may be of work that the event does not
@@ -61,7 +68,7 @@ impl Fence {
         if !mutant!("fence_ends_the_batch_late") {
             ticket = timeline.mark();
         }
-        submit::record(&self.event, stream)?;
+        submit::record_at(&self.event, stream, site)?;
         if mutant!("fence_ends_the_batch_late") {
             ticket = timeline.mark();
         }
@@ -82,6 +89,20 @@ impl Fence {
             self.timeline = Arc::downgrade(stream.timeline());
         }
         self.ticket = ticket;
+    }
+
+    /// A ticket of the work, which is on a stream that the caller keeps.
+    #[cfg(feature = "futures")]
+    pub(crate) fn ticket(&self) -> Option<Ticket> {
+        let timeline = self.timeline.upgrade()?;
+        let fence = self.clone();
+        Some(Ticket::of_fence(self.ticket, timeline, fence))
+    }
+
+    /// The context of its event.
+    #[cfg(feature = "futures")]
+    pub(super) fn core(&self) -> &Arc<ContextCore> {
+        self.event.core()
     }
 
     /// Puts it behind no work, unless it was recorded after the other one, a clone, was waited for.
@@ -109,10 +130,15 @@ impl Fence {
     /// What the driver returned.
     #[track_caller]
     pub(crate) fn wait_on(&self, stream: &Stream) -> Result<()> {
+        self.wait_on_at(stream, Site::here())
+    }
+
+    /// As [`wait_on`](Self::wait_on), for a caller at `site`.
+    pub(crate) fn wait_on_at(&self, stream: &Stream, site: Site) -> Result<()> {
         if self.precedes(stream) {
             return Ok(());
         }
-        submit::wait(stream, &self.event)
+        submit::wait_at(stream, &self.event, site)
     }
 
     /// Whether the work has completed (`cuEventQuery`, unless it is known).

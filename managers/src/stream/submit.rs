@@ -17,24 +17,38 @@ use crate::event::{self, EventConfig, RawEvent};
 /// for in checked mode.
 #[track_caller]
 pub(crate) fn record(event: &RawEvent, stream: &Stream) -> Result<()> {
+    record_at(event, stream, Site::here())
+}
+
+/// As [`record`], for a caller at `site`.
+pub(crate) fn record_at(event: &RawEvent, stream: &Stream, site: Site) -> Result<()> {
     // The event would be the capture's: waiting for it, or asking it, would end that.
     stream.refuse_marked("record an event")?;
     event.note_recorded();
     // SAFETY: both are alive and of this context, which is current.
-    stream.put(|driver, raw| unsafe { driver.cuEventRecord(event.as_raw(), raw) })
+    stream.put_at(site, |driver, raw| unsafe {
+        driver.cuEventRecord(event.as_raw(), raw)
+    })
 }
 
 /// `cuStreamWaitEvent`; the event is of the stream's driver. An event that was not recorded is not
 /// waited for. Nor does checked mode wait for this step.
 #[track_caller]
 pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
+    wait_at(stream, event, Site::here())
+}
+
+/// As [`wait`], for a caller at `site`.
+pub(crate) fn wait_at(stream: &Stream, event: &RawEvent, site: Site) -> Result<()> {
     if !event.is_recorded() {
         return stream.core().healthy();
     }
     // The event is none of the capture, which this would end.
     stream.refuse_marked("wait for an event")?;
     // SAFETY: both are alive and of one driver; the stream's context is current.
-    stream.put(|driver, raw| unsafe { driver.cuStreamWaitEvent(raw, event.as_raw(), 0) })
+    stream.put_at(site, |driver, raw| unsafe {
+        driver.cuStreamWaitEvent(raw, event.as_raw(), 0)
+    })
 }
 
 /// Makes later work on `then` wait for the work that is on `first` now. Not waited for in checked
@@ -74,8 +88,21 @@ impl Stream {
         &self,
         put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
-        let driver = self.core().enter()?;
-        self.check(put(driver, self.raw()))
+        self.put_at(Site::here(), put)
+    }
+
+    /// As [`put`](Self::put), for a caller at `site`.
+    #[inline]
+    pub(crate) fn put_at(
+        &self,
+        site: Site,
+        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+    ) -> Result<()> {
+        let driver = self.core().enter_at(site)?;
+        match put(driver, self.raw()) {
+            Ok(()) => Ok(()),
+            Err(call) => Err(self.failed_at(call, site)),
+        }
     }
 
     /// Puts the launch of a kernel whose name has this number on the stream, as
@@ -131,7 +158,14 @@ impl Stream {
     #[cold]
     #[track_caller]
     pub(crate) fn failed(&self, call: DriverError) -> Error {
-        self.core().failed_as(Cause::new(call, self.site()))
+        self.failed_at(call, Site::here())
+    }
+
+    /// As [`failed`](Self::failed), for a caller at `site`.
+    #[cold]
+    fn failed_at(&self, call: DriverError, site: Site) -> Error {
+        let cause = Cause::new(call, self.on_stream(site));
+        self.core().failed_as(cause)
     }
 
     /// Ends a call for this stream.

@@ -195,6 +195,18 @@ impl Ticket {
 }
 
 impl Ticket {
+    /// The ticket of this number, whose work the fence is behind.
+    #[cfg(feature = "futures")]
+    pub(super) fn of_fence(number: u64, timeline: Arc<Timeline>, fence: Fence) -> Self {
+        Self {
+            number,
+            timeline,
+            core: Arc::clone(fence.core()),
+            fence: Some(fence),
+            waiting: None,
+        }
+    }
+
     pub(super) fn core(&self) -> &Arc<ContextCore> {
         &self.core
     }

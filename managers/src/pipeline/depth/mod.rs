@@ -137,12 +137,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     /// is that of a later wait.
     #[track_caller]
     pub(super) fn watch_item(&mut self) {
-        let (Some(adaptive), Some(last)) = (&mut self.adaptive, self.last) else {
+        let (Some(adaptive), Some(last)) = (&self.adaptive, self.last) else {
             return;
         };
         if adaptive.may_grow(self.turns.depth()) {
-            let is_idle = self.slots[last].has_arrived() == Ok(true);
-            adaptive.watch.note_item(is_idle);
+            let is_idle = self.has_arrived_in(last) == Ok(true);
+            if let Some(adaptive) = &mut self.adaptive {
+                adaptive.watch.note_item(is_idle);
+            }
         }
     }
 

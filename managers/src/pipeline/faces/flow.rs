@@ -31,6 +31,11 @@ impl<'p, I: DeviceCopy, O: DeviceCopy, F, S, T> Flow<'p, I, O, F, S, T> {
         self.engine
     }
 
+    #[cfg(feature = "futures")]
+    pub(super) fn engine_mut(&mut self) -> &mut Engine<I, O> {
+        self.engine
+    }
+
     /// Begins the run.
     #[track_caller]
     pub(super) fn begin<E: From<Error>>(&mut self) -> Result<(), ItemError<E>> {

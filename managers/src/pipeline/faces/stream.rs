@@ -29,7 +29,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
         take: impl FnMut(Item<'_, O>) -> Result<R, E>,
     ) -> impl Stream<Item = Result<R, ItemError<E>>> + Unpin {
         Outputs {
-            tickets: VecDeque::with_capacity(self.depth()),
+            in_flight: VecDeque::with_capacity(self.depth()),
             flow: Flow::new(&mut self.engine, fill, step, take),
             inputs: Some(inputs),
             has_begun: false,
@@ -38,12 +38,20 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
 }
 
 struct Outputs<'p, I: DeviceCopy, O: DeviceCopy, N, F, S, T> {
-    /// Of the items in flight, the oldest first.
-    tickets: VecDeque<Ticket>,
+    /// The oldest first.
+    in_flight: VecDeque<Arrival>,
     flow: Flow<'p, I, O, F, S, T>,
     /// `None` when they have ended.
     inputs: Option<N>,
     has_begun: bool,
+}
+
+/// How an item in flight is waited for.
+enum Arrival {
+    /// By a ticket of its download.
+    Ticket(Ticket),
+    /// A thread of its own puts the download: the ticket comes after.
+    Handed,
 }
 
 // Nothing in it is pinned: the closures are called by reference, and the inputs are `Unpin`.
@@ -74,10 +82,14 @@ where
                 Poll::Ready(Some(input)) => {
                     let index = self.flow.engine().next();
                     self.flow.put(input)?;
-                    // Of the download and of nothing that is put later.
-                    let ticket = self.flow.engine().download_stream().ticket();
-                    let failed = |error| ItemError::new(index, ItemStage::Download, error);
-                    self.tickets.push_back(ticket.map_err(failed)?);
+                    let mut arrival = Arrival::Handed;
+                    if !self.flow.engine_mut().is_last_handed() {
+                        // Of the download and of nothing that is put later.
+                        let ticket = self.flow.engine().download_stream().ticket();
+                        let failed = |error| ItemError::new(index, ItemStage::Download, error);
+                        arrival = Arrival::Ticket(ticket.map_err(failed)?);
+                    }
+                    self.in_flight.push_back(arrival);
                 }
             }
         }
@@ -92,7 +104,7 @@ where
     where
         T: FnMut(Item<'_, O>) -> Result<R, E>,
     {
-        let Some(ticket) = self.tickets.front_mut() else {
+        let Some(oldest) = self.in_flight.front_mut() else {
             // The inputs have the waker.
             return match self.inputs {
                 Some(_) => Poll::Pending,
@@ -100,10 +112,17 @@ where
             };
         };
         let index = self.flow.engine().oldest_index();
-        let arrived = ready!(Pin::new(ticket).poll(context));
-        let failed = |error| ItemError::new(index, ItemStage::Download, error);
-        arrived.map_err(failed)?;
-        self.tickets.pop_front();
+        if let Arrival::Handed = oldest
+            && let Some(ticket) = ready!(self.flow.engine_mut().poll_put(context.waker()))
+        {
+            *oldest = Arrival::Ticket(ticket);
+        }
+        if let Arrival::Ticket(ticket) = oldest {
+            let arrived = ready!(Pin::new(ticket).poll(context));
+            let failed = |error| ItemError::new(index, ItemStage::Download, error);
+            arrived.map_err(failed)?;
+        }
+        self.in_flight.pop_front();
         Poll::Ready(self.flow.take())
     }
 }

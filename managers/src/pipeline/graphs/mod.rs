@@ -17,6 +17,7 @@ pub(super) use shape::Shape;
 pub(super) use kernel_copy::KernelCopy;
 
 use super::config::PipelineConfig;
+use super::downloads::CopyThread;
 use super::telemetry::{Sampling, scope};
 use crate::context::Context;
 use crate::error::{Result, Site};
@@ -83,10 +84,11 @@ struct StepGraph {
 }
 
 impl StepGraphs {
-    /// None yet, of a pipeline of this configuration.
-    pub(super) fn new(config: &PipelineConfig) -> Self {
+    /// None yet, of a pipeline of this configuration, whose downloads this thread puts.
+    pub(super) fn new(config: &PipelineConfig, copy_thread: &CopyThread) -> Self {
         let refused = match config.graphs {
             Graphs::Never => Some(DirectReason::Off),
+            _ if copy_thread.is_running() => Some(DirectReason::CopyThread),
             _ if config.sampling == Sampling::All => Some(DirectReason::Measured),
             _ => None,
         };
@@ -192,6 +194,11 @@ impl StepGraphs {
     /// Whether a step does the same again, which says so of itself or does not.
     pub(super) fn is_repeated(&self, repeats: bool) -> bool {
         repeats || self.mode == Graphs::Steps
+    }
+
+    /// Captures and launches no step any more, for this reason unless there was one.
+    pub(super) fn refuse(&mut self, reason: DirectReason) {
+        self.refused.get_or_insert(reason);
     }
 
     /// Notes why an item could not be captured. No step is captured any more if it can be put by calls

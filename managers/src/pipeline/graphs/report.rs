@@ -86,6 +86,9 @@ pub enum DirectReason {
     /// The pipeline is [measured](super::super::PipelineConfig::measured): the events of each stage are
     /// recorded between calls.
     Measured,
+    /// A [thread](super::super::CopyThread) of its own puts the download, which a graph would have with the
+    /// rest of the step: where copies block, a launch may too.
+    CopyThread,
     /// The step is not known to repeat: it is not a chain of kernels of which all are said to.
     Opaque,
     /// No item lately was as long, in the same memory and behind the same items.
@@ -103,6 +106,7 @@ impl fmt::Display for DirectReason {
         match self {
             Self::Off => f.write_str("graphs are switched off"),
             Self::Measured => f.write_str("the stages of each item are measured"),
+            Self::CopyThread => f.write_str("a thread of its own puts the download"),
             Self::Opaque => f.write_str("the step is not known to repeat"),
             Self::New => f.write_str("no item lately was as long, in the same memory"),
             Self::Step => f.write_str("the step fails while it is captured"),

@@ -20,6 +20,9 @@ pub enum Bound {
     Host,
     /// A device with one copy engine, on which copies of both directions take turns.
     CopyEngine,
+    /// Copies that block the thread that puts them, as it puts kernels and copies of both directions: see
+    /// [`CopyThreads`](super::super::CopyThreads).
+    BlockingCopies,
     /// The order of the work: the device was never idle, but stages waited for each other, as with
     /// fewer slots than stages, one stream, or a wait of the host in each step.
     Order,
@@ -33,6 +36,7 @@ impl fmt::Display for Bound {
             Self::Download => "downloads",
             Self::Host => "the host: the device had nothing to do in between",
             Self::CopyEngine => "one copy engine: both directions take turns",
+            Self::BlockingCopies => "copies that block the one thread that puts all work",
             Self::Order => "the order: stages waited for each other",
         })
     }
@@ -89,6 +93,9 @@ impl OverlapReport {
             return Bound::CopyEngine;
         }
         if lost > self.span.mul_f64(TOLERATED) {
+            if self.copies_block {
+                return Bound::BlockingCopies;
+            }
             let idle = self.span.saturating_sub(self.busy);
             return match idle > lost / 2 {
                 true => Bound::Host,
@@ -154,6 +161,10 @@ mod tests {
         assert_eq!(turns.diagnosis().bound, Bound::Upload);
         turns.copy_engines = 1;
         assert_eq!(turns.diagnosis().bound, Bound::CopyEngine);
+        let mut blocked = run(50, [10, 10, 10], 30);
+        assert_eq!(blocked.diagnosis().bound, Bound::Order);
+        blocked.copies_block = true;
+        assert_eq!(blocked.diagnosis().bound, Bound::BlockingCopies);
         // A single item has nothing to overlap with.
         assert_eq!(run(1, [1, 5, 2], 0).diagnosis().bound, Bound::Kernel);
     }

@@ -75,6 +75,9 @@ pub struct OverlapReport {
     pub both_copies: Duration,
     /// Copy engines of the device; 0 where that is not known.
     pub copy_engines: u32,
+    /// Whether copies are known to block the thread that puts them, and that puts all work: the pipeline has no
+    /// [thread](super::super::CopyThread) for downloads.
+    pub copies_block: bool,
     /// Time of the busiest stage divided by the span: 1 is the most that overlapping can
     /// reach. The stages' times are those of this run, with all that they cost each other;
     /// [`efficiency_of`](Self::efficiency_of) compares with stages that were alone.
@@ -147,6 +150,7 @@ impl OverlapReport {
             busy: milliseconds(sums.busy),
             both_copies: milliseconds(sums.both_copies),
             copy_engines: 0,
+            copies_block: false,
             efficiency: if sums.span > 0.0 {
                 busiest / sums.span
             } else {

@@ -9,6 +9,7 @@ use tracing::{Level, debug, enabled, trace, trace_span, warn};
 use super::nvtx::{self, Range};
 use super::report::Report;
 use crate::error::Error;
+use crate::pipeline::downloads::CopyThread;
 use crate::stream::Stream;
 
 /// A part of this thread's work on an item, which ends when this is dropped.
@@ -23,6 +24,14 @@ impl Scope {
         Self {
             _range: Range::begin(c"submit", item),
             _span: trace_span!("submit", item).entered(),
+        }
+    }
+
+    /// A thread of its own puts the item's download.
+    pub(in crate::pipeline) fn download(item: u64) -> Self {
+        Self {
+            _range: Range::begin(c"download", item),
+            _span: trace_span!("download", item).entered(),
         }
     }
 
@@ -69,6 +78,11 @@ pub(in crate::pipeline) fn grown(depth: usize) {
 /// An adaptive pipeline stays as deep as it is: there is no memory for a slot more.
 pub(in crate::pipeline) fn not_grown(depth: usize, error: &Error) {
     debug!(depth, %error, "pipeline cannot grow");
+}
+
+/// It was decided which thread puts downloads.
+pub(in crate::pipeline) fn copy_thread(choice: &CopyThread) {
+    debug!(is_running = choice.is_running(), "{choice}");
 }
 
 /// A run begins.
