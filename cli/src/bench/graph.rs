@@ -53,7 +53,8 @@ impl Plan {
                 replays: 2_000,
             },
             (false, false) => Self {
-                rounds: 101,
+                // Differences of some tens of nanoseconds, where single rounds differ by hundreds.
+                rounds: 1001,
                 launches: 64,
                 nodes: &[1, 3, 100, 8192],
                 replays: 100_000,
@@ -198,7 +199,7 @@ fn costs(
     let [mut update, mut raw_update] = [const { Vec::new() }; 2];
     let launches = if nodes > 1000 { 4 } else { plan.launches };
     let rounds = if nodes > 1000 {
-        plan.rounds / 10 + 1
+        plan.rounds / 100 + 1
     } else {
         plan.rounds
     };

@@ -134,10 +134,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             error,
         })?;
         let held = self.streams.context.core().hold();
-        let _held = held.map_err(failed(stage))?;
+        let held = held.map_err(failed(stage))?;
         slot.end_step(written, &self.streams)
             .map_err(failed(stage))?;
-        self.download(shape).map_err(failed(ItemStage::Download))?;
+        let begun = self.download(shape).map_err(failed(ItemStage::Download))?;
+        drop(held);
+        self.end_call(begun);
         match self.slots[shape.slot].is_measured() {
             true => self.graphs.note_measured(shape.slot),
             false => self.graphs.note_direct(shape, progress.repeats),
@@ -176,9 +178,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
     }
 
-    /// Puts the download of an item on its stream, or has the thread put it that does.
+    /// Puts the download of an item on its stream, or has the thread put it that does. When the call
+    /// began, if that is of interest.
     #[track_caller]
-    fn download(&mut self, shape: &Shape) -> Result<()> {
+    fn download(&mut self, shape: &Shape) -> Result<Option<Instant>> {
         let output = self.outputs.buffer(shape.output);
         let slot = &mut self.slots[shape.slot];
         let streams = &self.streams;
@@ -189,12 +192,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             // SAFETY: the slots and the rings keep their memory as long as there is the engine, which waits
             // for the thread and for the copy before a slot is used again and before it ends.
             let download = unsafe { slot.begin_download(output, streams) }?;
-            return thread.hand_over(shape.slot, download);
+            thread.hand_over(shape.slot, download)?;
+            return Ok(None);
         }
         let begun = self.downloads.begin_call();
         slot.download(output, streams)?;
-        self.end_call(begun);
-        Ok(())
+        Ok(begun)
     }
 
     /// Ends a call that put a download, and began then: a thread of its own may put the next ones.
