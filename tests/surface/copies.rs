@@ -234,3 +234,76 @@ fn a_copy_between_a_context_and_itself_is_a_peer_copy_too() {
     raw.free(a);
     raw.free(b);
 }
+
+// Without it a batch that works on the software device could be refused by a GPU. Every code that is
+// expected here was seen on an H100.
+#[test]
+fn what_is_no_batch_is_refused() {
+    let raw = Raw::open();
+    let driver = &raw.driver;
+    if !driver.has(id::cuMemcpyBatchAsync_v2) {
+        eprintln!("SKIPPED: the driver has no batches of copies");
+        return;
+    }
+    let (a, b) = (raw.upload(&[1; 512]), raw.upload(&[2; 512]));
+    let mut stream = std::ptr::null_mut();
+    // SAFETY: the place outlives the call.
+    unsafe { driver.cuStreamCreate(&raw mut stream, 1) }.expect("a stream");
+    let batch = |sizes: &[usize], order, flags, stream| {
+        let count = sizes.len();
+        let (mut to, mut from, mut sizes) = ([b, b + 256], [a, a + 256], sizes.to_vec());
+        let mut attributes = CUmemcpyAttributes {
+            srcAccessOrder: order,
+            flags,
+            ..CUmemcpyAttributes::default()
+        };
+        let mut first = 0;
+        // SAFETY: the lists are as long as is said, and outlive the call; the copies stay in memory.
+        code(unsafe {
+            driver.cuMemcpyBatchAsync_v2(
+                to.as_mut_ptr(),
+                from.as_mut_ptr(),
+                sizes.as_mut_ptr(),
+                count,
+                &raw mut attributes,
+                &raw mut first,
+                1,
+                stream,
+            )
+        })
+    };
+    let handle = std::ptr::without_provenance_mut;
+    let order = CUmemcpySrcAccessOrder::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    let good = CUresult::CUDA_SUCCESS;
+    assert_eq!(batch(&[256, 256], order, 0, stream), good);
+    assert_eq!(batch(&[256, 256], order, 0, handle(2)), good);
+    for legacy in [handle(0), handle(1)] {
+        assert_eq!(batch(&[256, 256], order, 0, legacy), INVALID);
+    }
+    assert_eq!(batch(&[256, 0], order, 0, stream), INVALID);
+    assert_eq!(batch(&[], order, 0, stream), INVALID);
+    assert_eq!(batch(&[256, 256], order, 8, stream), INVALID);
+    for order in [0, 7] {
+        let order = CUmemcpySrcAccessOrder(order);
+        assert_eq!(batch(&[256, 256], order, 0, stream), INVALID);
+    }
+    let (mut graph, mut nodes) = (std::ptr::null_mut(), 1);
+    // SAFETY: the stream is alive, and so is the graph until it is destroyed.
+    unsafe {
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        driver.cuStreamSynchronize(stream).expect("the copies");
+        driver.cuStreamBeginCapture_v2(stream, mode).expect("begun");
+        let captured = batch(&[256, 256], order, 0, stream);
+        assert_eq!(captured, CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+        let ended = driver.cuStreamEndCapture(stream, &raw mut graph);
+        ended.expect("a capture that goes on");
+        let counted = driver.cuGraphGetNodes(graph, std::ptr::null_mut(), &raw mut nodes);
+        counted.expect("the number of nodes");
+        assert_eq!(nodes, 0);
+        driver.cuGraphDestroy(graph).expect("the graph's end");
+        driver.cuCtxSynchronize().expect("all work");
+        driver.cuStreamDestroy_v2(stream).expect("the stream's end");
+        driver.cuMemFree_v2(a).expect("the memory's end");
+        driver.cuMemFree_v2(b).expect("the memory's end");
+    }
+}

@@ -437,6 +437,11 @@ fn what_is_no_conditional_node_is_refused() {
     };
     assert_eq!(create(g, 2), INVALID);
     assert_eq!(create(std::ptr::null_mut(), 0), INVALID);
+    let (mut named, nowhere) = (0, std::ptr::null_mut());
+    // SAFETY: the place outlives the call; handles are checked.
+    let of_none =
+        code(unsafe { d.cuGraphConditionalHandleCreate(&raw mut named, g, nowhere, 0, 0) });
+    assert_eq!(of_none, CUresult::CUDA_ERROR_INVALID_CONTEXT);
     let handle = l.handle(g, None);
     // A value without a node, which the result tells.
     let mut params = CUDA_GRAPH_INSTANTIATE_PARAMS::default();
@@ -470,14 +475,26 @@ fn what_is_no_conditional_node_is_refused() {
     let calls = graph(&l.bench);
     // SAFETY: the places outlive the calls; handles are checked.
     unsafe {
-        let inside = code(d.cuGraphAddHostNode(&raw mut made, body[0], none, 0, &raw const host));
-        assert_eq!(inside, NOT_SUPPORTED);
-        let inside = code(d.cuGraphAddEventRecordNode(&raw mut made, body[0], none, 0, event));
-        assert_eq!(inside, NOT_SUPPORTED);
+        // They are added, and the whole is not made executable.
+        let mut refused = |made: CUgraphNode| {
+            let said = code(d.cuGraphInstantiateWithFlags(&raw mut exec, g, 0));
+            assert_eq!(said, INVALID);
+            d.cuGraphDestroyNode(made).unwrap();
+        };
+        d.cuGraphAddHostNode(&raw mut made, body[0], none, 0, &raw const host)
+            .unwrap();
+        refused(made);
+        d.cuGraphAddEventRecordNode(&raw mut made, body[0], none, 0, event)
+            .unwrap();
+        refused(made);
+        d.cuGraphAddEventWaitNode(&raw mut made, body[0], none, 0, event)
+            .unwrap();
+        refused(made);
         d.cuGraphAddHostNode(&raw mut made, calls, none, 0, &raw const host)
             .unwrap();
-        let inside = code(d.cuGraphAddChildGraphNode(&raw mut made, body[0], none, 0, calls));
-        assert_eq!(inside, NOT_SUPPORTED);
+        d.cuGraphAddChildGraphNode(&raw mut made, body[0], none, 0, calls)
+            .unwrap();
+        refused(made);
         assert_eq!(code(d.cuGraphDestroy(body[0])), INVALID);
         let (mut copy, mut params) = (std::ptr::null_mut(), CUgraphNodeParams::default());
         assert_eq!(code(d.cuGraphClone(&raw mut copy, g)), NOT_SUPPORTED);

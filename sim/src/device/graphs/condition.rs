@@ -141,10 +141,10 @@ impl ConditionalNode {
     }
 }
 
-/// Whether a node may be in a graph that a conditional node runs, with all that is in it.
+/// Whether a node may be added to a graph that a conditional node runs, with all that is in it.
 ///
 /// # Errors
-/// It is of a kind that must not be there, or of another context.
+/// It is of another context.
 pub(super) fn check_body(kind: &NodeKind, context: u64) -> Reply {
     match kind {
         NodeKind::Kernel(_) | NodeKind::Copy(_) | NodeKind::Fill(_) | NodeKind::Conditional(_) => {
@@ -153,17 +153,31 @@ pub(super) fn check_body(kind: &NodeKind, context: u64) -> Reply {
                 false => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
             }
         }
-        NodeKind::Empty => Ok(()),
         NodeKind::Child(child) => {
             let dag = lock(&child.dag);
             dag.nodes()
                 .try_for_each(|(_, node)| check_body(&node.kind, context))
         }
+        _ => Ok(()),
+    }
+}
+
+/// A node of a kind that a graph which a conditional node runs must not have: it is added, and refused
+/// when the whole is to be executable.
+pub(super) fn unfit(body: &Graph) -> Option<u64> {
+    let dag = lock(&body.dag);
+    dag.nodes().find_map(|(handle, node)| match &node.kind {
         NodeKind::Host(_)
         | NodeKind::Record(_)
         | NodeKind::Wait(_)
         | NodeKind::Values(_)
         | NodeKind::Alloc(_)
-        | NodeKind::Free(_) => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
-    }
+        | NodeKind::Free(_) => Some(handle),
+        NodeKind::Child(child) => unfit(child).map(|_| handle),
+        NodeKind::Kernel(_)
+        | NodeKind::Copy(_)
+        | NodeKind::Fill(_)
+        | NodeKind::Conditional(_)
+        | NodeKind::Empty => None,
+    })
 }

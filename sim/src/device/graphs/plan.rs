@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::device::graphs::condition::unfit;
 use crate::device::graphs::graph::{Dag, Graph};
 use crate::device::graphs::node::NodeKind;
 use crate::device::strict::Map;
@@ -36,7 +37,7 @@ pub(in crate::device) struct Step {
     pub(in crate::device) enabled: bool,
 }
 
-/// Nodes come after each other in a circle; one of them.
+/// Nodes come after each other in a circle, or a body has one that it must not have; one of them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::device) struct BadGraph(pub(in crate::device) u64);
 
@@ -105,6 +106,9 @@ fn flatten(graph: &Graph, first: &[usize], steps: &mut Vec<Step>) -> Result<Vec<
             _ => &[],
         } {
             let first = steps.len();
+            if let Some(node) = unfit(body) {
+                return Err(BadGraph(node));
+            }
             flatten(body, &[end], steps)?;
             let (len, step) = (steps.len(), &mut steps[end]);
             step.bodies.push(len - first);

@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// The stream of a batch: not the legacy one, nor one that is captured.
+/// The stream of a batch: not the legacy one, nor one that is captured, which is so afterwards too.
 fn target(call: &Call<'_>, stream: CUstream) -> Reply<OwnedStream> {
     let (context, stream) = call.stream(stream)?;
     if stream.kind == Kind::Legacy {
@@ -67,8 +67,11 @@ fn target(call: &Call<'_>, stream: CUstream) -> Reply<OwnedStream> {
         call.machine.messages.add(text.into());
         return Err(INVALID);
     }
-    context.check_uncaptured(&stream)?;
-    Ok((context, stream))
+    context.check_implied(&stream)?;
+    match stream.capture.is_taken() {
+        true => Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+        false => Ok((context, stream)),
+    }
 }
 
 /// Submits the copies, all or none of them. Where a seed draws the order of work, it draws theirs.
@@ -138,11 +141,18 @@ fn copy(call: &Call<'_>, batch: &Batch, stream: CUstream) -> Result<(), Refused>
     let sources = attributes(batch.count, batch.attributes, batch.starts, batch.given)?;
     let plan = |(index, source)| {
         let end = |ends: In<CUdeviceptr>| ends.at(index).map(Endpoint::unified);
-        let plan = Plan::flat(end(batch.to)?, end(batch.from)?, batch.sizes.at(index)?);
+        let size = batch.sizes.at(index)?;
+        if size == 0 {
+            return Err(Refused {
+                code: INVALID,
+                index,
+            });
+        }
+        let plan = Plan::flat(end(batch.to)?, end(batch.from)?, size);
         Ok((plan, source))
     };
     let plans = sources.into_iter().enumerate().map(plan);
-    let plans = plans.collect::<Reply<_>>()?;
+    let plans = plans.collect::<Result<_, _>>()?;
     submit(call, &target, plans)
 }
 

@@ -27,10 +27,10 @@ fn create_handle(
     if flags & !CU_GRAPH_COND_ASSIGN_DEFAULT != 0 {
         return Err(INVALID);
     }
-    let context = match context.addr() as u64 {
-        0 => call.context()?,
-        handle => call.context_or_current(handle)?,
-    };
+    if context.is_null() {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    let context = call.context_or_current(context.addr() as u64)?;
     let default = (flags != 0).then_some(default);
     let graphs = &call.machine.graphs;
     place.set(graphs.add_condition(&graph, context.handle, default))
