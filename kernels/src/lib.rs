@@ -8,9 +8,16 @@
 //! - [`arguments`]: the parameter list of each kernel.
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
 //! - [`ops`]: typed launches, on streams of `cupola-managers`.
+//! - `cache` (feature `compiler`, Unix): what compilers made, kept in memory and on disk.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
+#[cfg(all(feature = "compiler", unix))]
+#[macro_use]
+mod mutant;
+
 pub mod arguments;
+#[cfg(all(feature = "compiler", unix))]
+pub mod cache;
 pub mod embedded;
 pub mod geometry;
 pub mod ops;
