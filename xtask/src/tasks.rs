@@ -178,12 +178,16 @@ impl Summary {
 /// compile them.
 const WORTH_OPTIMISING: u64 = 60;
 
-/// The loom models of `core` and `managers`: every interleaving within the bound.
+/// The loom models of `core`, `managers` and `kernels`: every interleaving within the bound.
 pub(crate) fn loom() -> Result<()> {
     let preemptions = env::var("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|_| "3".into());
     for (package, models) in [
         ("cupola-core", &["--test", "loom"][..]),
         ("cupola-managers", &["--lib", "models::"]),
+        (
+            "cupola-kernels",
+            &["--features", "compiler", "--lib", "models::"],
+        ),
     ] {
         let mut cargo = cargo(["test", "--release", "--package", package]);
         cargo

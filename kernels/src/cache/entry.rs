@@ -1,5 +1,7 @@
 //! `Entry`: what a compile made.
 
+use std::fmt;
+
 use super::manifest::Manifest;
 
 /// What the bytes of an entry are.
@@ -55,7 +57,7 @@ pub struct LoweredName {
 }
 
 /// What a compile made. Names and log stay with the bytes: a hit tells the same as the compile did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
     /// What `payload` is.
     pub kind: Kind,
@@ -67,6 +69,18 @@ pub struct Entry {
     pub log: String,
     /// The files that the compile depended on.
     pub manifest: Manifest,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("kind", &self.kind)
+            .field("bytes", &self.payload.len())
+            .field("names", &self.names)
+            .field("log", &self.log)
+            .field("manifest", &self.manifest)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Entry {

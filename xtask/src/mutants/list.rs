@@ -1,4 +1,4 @@
-//! The lists of mutants (`mutants.toml`) of `core` and `managers`, and the mutants that their
+//! The lists of mutants (`mutants.toml`) of `core`, `managers` and `kernels`, and the mutants that their
 //! sources have.
 
 use std::collections::BTreeSet;
@@ -50,15 +50,17 @@ pub(super) enum Member {
     #[default]
     Core,
     Managers,
+    Kernels,
 }
 
 impl Member {
-    pub(super) const ALL: [Self; 2] = [Self::Core, Self::Managers];
+    pub(super) const ALL: [Self; 3] = [Self::Core, Self::Managers, Self::Kernels];
 
     pub(super) fn folder(self) -> &'static str {
         match self {
             Self::Core => "core",
             Self::Managers => "managers",
+            Self::Kernels => "kernels",
         }
     }
 
@@ -66,15 +68,24 @@ impl Member {
         match self {
             Self::Core => "cupola-core",
             Self::Managers => "cupola-managers",
+            Self::Kernels => "cupola-kernels",
+        }
+    }
+
+    /// The features without which some of its mutants are not built.
+    pub(super) fn features(self) -> &'static [&'static str] {
+        match self {
+            Self::Core | Self::Managers => &[],
+            Self::Kernels => &["--features", "compiler"],
         }
     }
 
     /// What selects the test program of a suite.
     pub(super) fn arguments(self, suite: Suite) -> &'static [&'static str] {
         match (self, suite) {
-            // The models of `managers` look at what is private there.
-            (_, Suite::Unit) | (Self::Managers, Suite::Loom) => &["--lib"],
-            (_, Suite::Loom) => &["--test", "loom"],
+            // The models of `managers` and `kernels` look at what is private there.
+            (_, Suite::Unit) | (Self::Managers | Self::Kernels, Suite::Loom) => &["--lib"],
+            (Self::Core, Suite::Loom) => &["--test", "loom"],
             (_, Suite::Properties) => &["--test", "properties"],
         }
     }

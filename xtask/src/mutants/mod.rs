@@ -1,5 +1,5 @@
-//! `cargo xtask mutants`: makes each deliberate mistake of `core` and `managers` and demands
-//! that the test named for it fails.
+//! `cargo xtask mutants`: makes each deliberate mistake of `core`, `managers` and `kernels` and
+//! demands that the test named for it fails.
 //!
 //! Every test program is built once, with `--cfg mutants`; which mistake a run of it makes, the
 //! variable `CUPOLA_MUTANT` says. Without it the program makes none, and its tests must pass. The
@@ -179,6 +179,7 @@ fn build(member: Member, suite: Suite) -> Result<PathBuf> {
     let mut cargo = cargo(["test", "--release", "--package", member.package()]);
     cargo
         .current_dir(tree())
+        .args(member.features())
         .args(member.arguments(suite))
         .env("CARGO_TARGET_DIR", folder().join(crates))
         .env("CARGO_PROFILE_RELEASE_LTO", "off")

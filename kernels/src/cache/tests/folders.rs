@@ -1,11 +1,14 @@
 //! Folders and files that are not this user's alone, or that cannot be written.
 
 use std::fs::{self, Permissions};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::super::{DiskStore, Refusal, SharedLayer};
 use super::*;
+use crate::cache::disk::file_system::{Attributes, FileSystem, System};
 
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
@@ -59,6 +62,35 @@ fn a_folder_that_others_can_change_is_refused() {
             matches!(it, Refusal::ForeignOwner { owner: 12_345, .. })
         });
     }
+}
+
+/// A system on which everything belongs to another user.
+#[derive(Debug)]
+struct Foreign;
+
+impl FileSystem for Foreign {
+    fn attributes(&self, file: BorrowedFd<'_>) -> rustix::io::Result<Attributes> {
+        let found = System.attributes(file)?;
+        let owner = found.owner.wrapping_add(1);
+        Ok(Attributes { owner, ..found })
+    }
+}
+
+/// As the test above, where this one may give nothing away.
+#[test]
+fn another_users_folder_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = CacheConfig {
+        memory_limit: 1 << 20,
+        ..on_disk(folder.path())
+    };
+    let cache = Cache::with(config, &(Arc::new(Foreign) as Arc<dyn FileSystem>));
+    assert!(matches!(
+        cache.refusal(),
+        Some(Refusal::ForeignOwner { .. })
+    ));
+    assert!(fetch(&cache, 1) && !fetch(&cache, 1));
+    assert_eq!((cache.stats().refused, cache.stats().stored), (1, 0));
 }
 
 /// Without it a file that another user put under an entry's name would be loaded, or a named pipe

@@ -1,7 +1,12 @@
 //! The cache against the worst that file systems, users and processes do.
 
+mod faults;
+mod faulty;
 mod folders;
+mod limits;
 mod lookups;
+mod network;
+mod processes;
 
 use std::fmt;
 use std::path::Path;

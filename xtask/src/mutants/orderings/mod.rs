@@ -1,4 +1,4 @@
-//! Every ordering of `core` and `managers` that is stronger than `Relaxed` is a mutant: the test
+//! Every ordering of `core`, `managers` and `kernels` that is stronger than `Relaxed` is a mutant: the test
 //! that `orderings.toml` names for it must fail where the ordering is weaker. One that no test can
 //! tell from a weaker one is listed there with the reason.
 
