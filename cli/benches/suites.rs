@@ -9,17 +9,18 @@ use std::env;
 use std::error::Error;
 
 use cupola::{Cupola, Select};
-use cupola_cli::bench::{Figures, alloc, graph, lifecycle, loader, pipeline, sim, slots};
+use cupola_cli::bench::{Figures, alloc, cache, graph, lifecycle, loader, pipeline, sim, slots};
 
 /// What measures on a device.
 type Run = fn(&Cupola, bool) -> Result<Figures, Box<dyn Error>>;
 
-const SUITES: [(&str, Run); 7] = [
+const SUITES: [(&str, Run); 8] = [
     ("alloc", |cupola, quick| {
         let options = alloc::Options::default();
         let options = if quick { options.quick() } else { options };
         Ok(alloc::run(&cupola.selected()?, name(cupola)?, &options)?)
     }),
+    ("cache", |_, quick| Ok(cache::run(quick)?)),
     ("graph", |cupola, quick| {
         Ok(graph::run(&cupola.selected()?, name(cupola)?, quick)?)
     }),

@@ -2,6 +2,9 @@
 
 #[path = "command_line/asked.rs"]
 mod asked;
+#[cfg(unix)]
+#[path = "command_line/cache.rs"]
+mod cache;
 #[path = "common/cli.rs"]
 mod cli;
 #[path = "command_line/full.rs"]

@@ -3,6 +3,8 @@
 //! Ratios within a run are the result; absolute times depend on the machine.
 
 pub mod alloc;
+#[cfg(unix)]
+pub mod cache;
 mod clock;
 pub mod completion;
 pub mod copies;

@@ -25,6 +25,8 @@ Environment:
   CUPOLA_CUDA_LIBRARY       the driver library to load instead of the system's
   CUPOLA_NVRTC_LIBRARY, CUPOLA_NVJITLINK_LIBRARY, CUPOLA_NVML_LIBRARY,
   CUPOLA_NCCL_LIBRARY       the same for the optional libraries
+  CUPOLA_CACHE_DIR          the folder of compiled kernels, in place of cupola/kernels in the
+                            user's cache
   CUPOLA_WHEELS             a folder laid out like site-packages that holds NVIDIA's wheels
   RUST_LOG                  what to log on standard error (cupola=debug)";
 
@@ -59,6 +61,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         suite: Suite,
     },
+    /// The compiled kernels that programs of this user keep on disk
+    #[cfg(unix)]
+    Cache {
+        #[command(subcommand)]
+        command: super::cache::args::CacheCommand,
+    },
     /// Replay any allocation trace through the pool, and say how fast and how tight it was
     Replay(super::replay::args::ReplayArgs),
     /// The software device, for programs that know nothing of cupola
@@ -87,6 +95,8 @@ impl Command {
             Self::Run(args) => Some(&args.options.json),
             Self::Doctor(args) => Some(&args.json),
             Self::Bench { suite } => Some(suite.json()),
+            #[cfg(unix)]
+            Self::Cache { command } => Some(&command.folder().json),
             Self::Replay(args) => Some(&args.json),
             #[cfg(all(feature = "libcuda", unix))]
             Self::Sim { command } => command.json(),

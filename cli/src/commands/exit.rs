@@ -125,6 +125,18 @@ impl From<cupola_cli::bench::graph::GraphError> for Failure {
     }
 }
 
+#[cfg(unix)]
+impl From<cupola_cli::bench::cache::Error> for Failure {
+    fn from(error: cupola_cli::bench::cache::Error) -> Self {
+        use cupola_cli::bench::cache::Error;
+        let exit = match error {
+            Error::Folder(_) => Exit::File,
+            Error::NotFound(_) => Exit::Wrong,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
 impl From<cupola_cli::bench::lifecycle::Error> for Failure {
     fn from(error: cupola_cli::bench::lifecycle::Error) -> Self {
         Self::new(Exit::Device, error.to_string())

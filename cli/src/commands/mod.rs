@@ -2,6 +2,8 @@
 
 mod args;
 mod bench;
+#[cfg(unix)]
+mod cache;
 mod destination;
 mod device;
 mod doctor;
@@ -65,6 +67,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args).map(Exit::into),
         Command::Doctor(args) => doctor::run(&args).map(Exit::into),
         Command::Bench { suite } => bench::run(&suite).map(Exit::into),
+        #[cfg(unix)]
+        Command::Cache { command } => cache::run(&command).map(Exit::into),
         Command::Replay(args) => replay::command(&args).map(Exit::into),
         #[cfg(all(feature = "libcuda", unix))]
         Command::Sim { command } => sim::run(&command),

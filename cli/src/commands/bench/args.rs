@@ -15,6 +15,9 @@ pub(crate) enum Suite {
     /// The memory pool against the driver's own allocator, cudarc (build with `--features
     /// peers`) and what the programs of other allocators printed
     Alloc(AllocArgs),
+    /// A hit of the cache of compiled kernels against reading and hashing a file; on no device
+    #[cfg(unix)]
+    Cache(CacheSuiteArgs),
     /// Futures against waits on the host, and what the thread costs that looks after futures
     Completion(DeviceSuiteArgs),
     /// A small copy beside a bulk one, which is put in one call or in chunks
@@ -43,6 +46,8 @@ impl Suite {
     pub(crate) fn json(&self) -> &JsonArgs {
         let common = match self {
             Self::Alloc(args) => &args.common,
+            #[cfg(unix)]
+            Self::Cache(args) => &args.common,
             Self::Lifecycle(args) => &args.common,
             Self::Completion(args)
             | Self::Copies(args)
@@ -74,6 +79,13 @@ pub(crate) struct DeviceSuiteArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
 
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[cfg(unix)]
+#[derive(Args, Debug)]
+pub(crate) struct CacheSuiteArgs {
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }

@@ -26,6 +26,8 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             let (_cupola, device, name) = open(&args.device)?;
             bench::alloc::run(&device, name, &alloc(args))?
         }
+        #[cfg(unix)]
+        Suite::Cache(args) => bench::cache::run(args.common.quick)?,
         Suite::Completion(args) => {
             let (_cupola, device, name) = open(&args.device)?;
             bench::completion::run(&device, name, args.common.quick)?
