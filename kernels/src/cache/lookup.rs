@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::config::CacheConfig;
 use super::disk::file_system::{FileSystem, System};
-use super::disk::{Absence, DiskStore, Refusal, SharedStore, tell};
+use super::disk::{DiskStore, Refusal, SharedStore, tell};
 use super::entry::Entry;
 use super::error::{CacheError, Failure, Fault, RejectedTwice};
 use super::flight::{Flights, Role};
@@ -70,8 +70,7 @@ impl<E: Failure> Cache<E> {
         let mut refusal = None;
         let private = config.folder.as_deref().and_then(|folder| {
             let (files, counters) = (Arc::clone(files), Arc::clone(&counters));
-            let opened =
-                DiskStore::with(files, folder, config.disk_limit, Absence::Create, counters);
+            let opened = DiskStore::create(files, folder, config.disk_limit, counters);
             opened.map_err(|error| refusal = Some(error)).ok()
         });
         if let Some(refusal) = &refusal {
@@ -119,6 +118,8 @@ impl<E: Failure> Cache<E> {
     /// others wait for it; of processes too, for no longer than
     /// [`CacheConfig::lock_timeout`]. The entry that is returned after a compile is what the compile
     /// returned, whatever became of its file.
+    ///
+    /// `compile` must not ask for the same key: it would wait for itself.
     ///
     /// # Errors
     /// The compile failed, or the policy does not list what it made.
@@ -229,11 +230,8 @@ impl<E: Failure> Cache<E> {
         }
         let disk = self.private.as_ref();
         let lock = disk.and_then(|disk| disk.lock(key, self.config.lock_timeout));
-        if may_load
-            && lock.is_some()
-            && let Some(entry) = self.usable(key, disk.and_then(|disk| disk.load(key)))
-        {
-            // Its last holder compiled it.
+        if may_load && let Some(entry) = self.usable(key, disk.and_then(|disk| disk.load(key))) {
+            // Another process compiled it while this one waited.
             self.counters.disk_hits.note();
             return Ok(self.keep(key, entry, Source::Disk, 0));
         }

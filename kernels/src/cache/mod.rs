@@ -39,7 +39,7 @@ mod tests;
 
 pub use config::{CacheConfig, FOLDER_VARIABLE, SharedLayer, default_folder};
 pub use digest::{Digest, NotADigest};
-pub use disk::{Checked, Condition, DiskStore, Listed, Refusal, Usage};
+pub use disk::{Condition, DiskStore, Listed, Refusal, Usage};
 pub use entry::{Entry, Kind, LoweredName};
 pub use error::{CacheError, Failure, Fault, RejectedTwice};
 pub use format::FormatError;

@@ -45,7 +45,7 @@ pub(super) fn run(command: &CacheCommand) -> Result<Exit, Failure> {
             let mut report = Verdict::new(&folder);
             if let Some(store) = store {
                 for listed in store.list()? {
-                    match store.check(&listed.key).condition {
+                    match store.check(&listed.key) {
                         Condition::Right { .. } => report.right += 1,
                         Condition::Stale => report.stale += 1,
                         Condition::Corrupt(error) => report.damaged(&listed.key, &error),
@@ -73,7 +73,7 @@ fn open(args: &FolderArgs) -> Result<(PathBuf, Option<DiskStore>), Failure> {
             format!("no folder: set {FOLDER_VARIABLE}, XDG_CACHE_HOME or HOME to an absolute path");
         Failure::new(Exit::File, problem)
     })?;
-    match DiskStore::open(&folder, CacheConfig::default().disk_limit) {
+    match DiskStore::open(&folder) {
         Ok(store) => Ok((folder, Some(store))),
         Err(refusal) if refusal.is_absence() && args.folder.is_none() => Ok((folder, None)),
         Err(refusal) => Err(refusal.into()),

@@ -35,15 +35,6 @@ pub struct Usage {
     pub locks: u64,
 }
 
-/// An entry that was read as a hit reads it.
-#[derive(Debug)]
-pub struct Checked {
-    /// Names it.
-    pub key: Key,
-    /// How it is.
-    pub condition: Condition,
-}
-
 /// How an entry is.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -126,8 +117,8 @@ impl DiskStore {
 
     /// Reads an entry as a hit does, and changes nothing.
     #[must_use]
-    pub fn check(&self, key: &Key) -> Checked {
-        let condition = match self.layer.look(key) {
+    pub fn check(&self, key: &Key) -> Condition {
+        match self.layer.look(key) {
             Look::Found(found) if found.entry.manifest.holds() => Condition::Right {
                 kind: found.entry.kind,
             },
@@ -135,10 +126,6 @@ impl DiskStore {
             Look::Absent => Condition::Gone,
             Look::Corrupt(error) => Condition::Corrupt(error),
             Look::Refused(refusal) => Condition::Refused(refusal),
-        };
-        Checked {
-            key: *key,
-            condition,
         }
     }
 }

@@ -5,6 +5,8 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+
 use super::super::key::Key;
 use super::layer::Layer;
 use super::names::Name;
@@ -54,20 +56,19 @@ impl<'l> KeyLock<'l> {
             {
                 // Its last holder may have removed it after it was opened here: then another process
                 // makes a new one.
-                let held = files
-                    .attributes(file.as_fd())
-                    .map_err(|error| failed("fstat", error))?;
-                match files.attributes_at(folder, &name) {
-                    Ok(named) if (named.device, named.inode) == (held.device, held.inode) => {
-                        return Ok(Self {
-                            layer,
-                            name,
-                            _file: file,
-                        });
-                    }
-                    Err(error) if misses == MOST_MISSES => return Err(failed("stat", error)),
-                    _ if misses == MOST_MISSES => return Err(NoLock::TimedOut),
-                    _ => misses += 1,
+                if layer
+                    .is_named(file.as_fd(), &name)
+                    .map_err(|error| failed("stat", error))?
+                {
+                    return Ok(Self {
+                        layer,
+                        name,
+                        _file: file,
+                    });
+                }
+                misses += 1;
+                if misses > MOST_MISSES {
+                    return Err(failed("stat", Errno::NOENT));
                 }
                 continue;
             }

@@ -104,6 +104,16 @@ impl Layer {
         &self.path
     }
 
+    /// Whether an open file still has this name.
+    pub(super) fn is_named(&self, file: BorrowedFd<'_>, name: &str) -> rustix::io::Result<bool> {
+        let held = self.files().attributes(file)?;
+        match self.files().attributes_at(self.folder(), name) {
+            Ok(named) => Ok((named.device, named.inode) == (held.device, held.inode)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// A refusal that names a file of this folder.
     pub(super) fn failed(&self, call: &'static str, name: &str, error: Errno) -> Refusal {
         failed(call, self.path.join(name), error)

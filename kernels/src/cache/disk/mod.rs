@@ -25,7 +25,7 @@ use room::Incoming;
 
 pub(crate) use key_lock::KeyLock;
 
-pub use inspect::{Checked, Condition, Listed, Usage};
+pub use inspect::{Condition, Listed, Usage};
 pub use refusal::Refusal;
 
 /// An entry is touched when it was last used so long ago: eviction does not tell hits of one minute
@@ -40,44 +40,33 @@ pub struct DiskStore {
     counters: Arc<Counters>,
 }
 
-/// Whether a folder that is not there is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Absence {
-    Create,
-    Refuse,
-}
-
 impl DiskStore {
     /// Opens a folder that is there, for a look at what it has.
     ///
     /// # Errors
     /// The folder is not there ([`Refusal::is_absence`]), or could be another user's.
-    pub fn open(folder: &Path, limit: u64) -> Result<Self, Refusal> {
-        Self::with(
-            Arc::new(System),
-            folder,
-            limit,
-            Absence::Refuse,
-            Arc::default(),
-        )
+    pub fn open(folder: &Path) -> Result<Self, Refusal> {
+        Ok(Self {
+            layer: Layer::open(Arc::new(System), folder, Owners::Own)?,
+            // It keeps nothing.
+            limit: 0,
+            counters: Arc::default(),
+        })
     }
 
-    pub(super) fn with(
+    /// Opens a folder to keep entries of so many bytes, and makes it where it is not there.
+    pub(super) fn create(
         files: Arc<dyn FileSystem>,
         folder: &Path,
         limit: u64,
-        absence: Absence,
         counters: Arc<Counters>,
     ) -> Result<Self, Refusal> {
-        if absence == Absence::Create {
-            files
-                .create_folder(folder)
-                .map_err(|error| Refusal::Failed {
-                    call: "mkdir",
-                    path: folder.to_owned(),
-                    error: error.into(),
-                })?;
-        }
+        let made = files.create_folder(folder);
+        made.map_err(|error| Refusal::Failed {
+            call: "mkdir",
+            path: folder.to_owned(),
+            error: error.into(),
+        })?;
         Ok(Self {
             layer: Layer::open(files, folder, Owners::Own)?,
             limit,

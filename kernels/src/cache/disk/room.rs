@@ -92,13 +92,12 @@ fn is_ahead(time: i64, now: i64) -> bool {
 pub(super) fn sweep(layer: &Layer, file: &Resident) -> bool {
     let (files, folder) = (layer.files(), layer.folder());
     if Name::parse(&file.name) == Some(Name::Lock) {
-        let held = files.open(folder, &file.name).and_then(|lock| {
-            let taken = files.try_lock(lock.as_fd())?;
-            // Removed while it is held here, as its holders do.
-            let removed = taken && files.remove(folder, &file.name).is_ok();
-            Ok(removed)
+        let gone = files.open(folder, &file.name).and_then(|lock| {
+            // Its name is taken away by the process that holds it: no other file has it meanwhile.
+            let held = files.try_lock(lock.as_fd())? && layer.is_named(lock.as_fd(), &file.name)?;
+            Ok(held && files.remove(folder, &file.name).is_ok())
         });
-        return held.unwrap_or(false);
+        return gone.unwrap_or(false);
     }
     files.remove(folder, &file.name).is_ok()
 }

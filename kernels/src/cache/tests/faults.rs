@@ -45,9 +45,9 @@ fn is_whole(folder: &Path) {
 }
 
 fn has_entries_alone(folder: &Path) {
-    let store = DiskStore::open(folder, 1 << 30).unwrap();
+    let store = DiskStore::open(folder).unwrap();
     for listed in store.list().unwrap() {
-        let condition = store.check(&listed.key).condition;
+        let condition = store.check(&listed.key);
         assert!(
             matches!(condition, Condition::Right { .. }),
             "{condition:?}"
@@ -75,7 +75,8 @@ fn every_call_may_fail_once_in_every_way() {
             let path = folder.path().join("cache");
             let told = starts(&(Arc::clone(&faulty) as Arc<dyn FileSystem>), &path);
             reached = faulty.calls() > number;
-            // A lock is looked for once more, and one that stays is swept.
+            // What goes while the folder is looked through is left out, and a lock that stays is
+            // swept.
             let name = *failed.lock().unwrap();
             if error == Errno::IO && !["", "stat", "remove"].contains(&name) {
                 assert!(told > 0, "call {number}, {name}");
@@ -162,7 +163,7 @@ fn a_full_disk_costs_compiles() {
     }
     let stats = cache.stats();
     assert!(stats.stored >= 4 && stats.io_failures >= 10, "{stats:?}");
-    let usage = DiskStore::open(&folder, 0).unwrap().usage().unwrap();
+    let usage = DiskStore::open(&folder).unwrap().usage().unwrap();
     assert_eq!((usage.entries, usage.temporaries), (stats.stored, 0));
     has_entries_alone(&folder);
 }

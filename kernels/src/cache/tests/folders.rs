@@ -30,7 +30,7 @@ fn is_refused(folder: &Path, says: fn(&Refusal) -> bool) {
     assert!(says(refusal), "{refusal}");
     assert!(fetch(&cache, 1) && !fetch(&cache, 1));
     assert!(cache.folder().is_none());
-    assert!(DiskStore::open(folder, 0).is_err());
+    assert!(DiskStore::open(folder).is_err());
 }
 
 /// Without it another user could put code into this user's programs.

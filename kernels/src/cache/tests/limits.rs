@@ -29,7 +29,7 @@ fn used(path: &Path, seconds: i64) {
 }
 
 fn usage(folder: &Path) -> crate::cache::Usage {
-    DiskStore::open(folder, 0).unwrap().usage().unwrap()
+    DiskStore::open(folder).unwrap().usage().unwrap()
 }
 
 /// Without it the folder would grow until the disk is full, or lose what is used at each start.
@@ -155,7 +155,7 @@ fn a_folder_is_listed_and_cleared() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     assert!(
-        DiskStore::open(&folder.join("none"), 0)
+        DiskStore::open(&folder.join("none"))
             .unwrap_err()
             .is_absence()
     );
@@ -166,15 +166,10 @@ fn a_folder_is_listed_and_cleared() {
     used(&file(folder, 2), -5000);
     fs::write(file(folder, 1), "damaged").unwrap();
     fs::write(folder.join("README"), "another's").unwrap();
-    let store = DiskStore::open(folder, 0).unwrap();
+    let store = DiskStore::open(folder).unwrap();
     let listed = store.list().unwrap();
     assert_eq!((listed.len(), listed[0].key), (3, key(2)));
-    let right = |of| {
-        matches!(
-            store.check(&key(of)).condition,
-            crate::cache::Condition::Right { .. }
-        )
-    };
+    let right = |of| matches!(store.check(&key(of)), crate::cache::Condition::Right { .. });
     assert_eq!([0, 1, 2, 3].map(right), [true, false, true, false]);
     assert!(file(folder, 1).exists(), "a check changes nothing");
     assert_eq!(store.clear().unwrap(), 3);

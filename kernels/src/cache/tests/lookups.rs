@@ -37,7 +37,7 @@ fn an_entry_is_compiled_once_and_found_in_memory_and_on_disk() {
     assert_eq!((stats.compiles, stats.stored, stats.memory_hits), (2, 2, 1));
     assert_eq!((stats.io_failures, stats.refused), (0, 0), "{stats:?}");
     // Nothing but entries stays: no lock, no temporary.
-    let usage = super::super::DiskStore::open(again.folder().unwrap(), 0)
+    let usage = super::super::DiskStore::open(again.folder().unwrap())
         .unwrap()
         .usage()
         .unwrap();

@@ -83,7 +83,7 @@ fn of_64_processes_one_compiles() {
         .collect();
     end_well(children);
     assert_eq!(fs::read(all.path().join("compiles")).unwrap().len(), 1);
-    let usage = DiskStore::open(&folder, 0).unwrap().usage().unwrap();
+    let usage = DiskStore::open(&folder).unwrap().usage().unwrap();
     assert_eq!((usage.entries, usage.temporaries, usage.locks), (1, 0, 0));
 }
 
@@ -118,9 +118,9 @@ fn of_64_hosts_none_loads_what_is_wrong() {
         .collect();
     end_well(children);
     // Of what is left each is right, or was never renamed.
-    let store = DiskStore::open(folder.path(), 1 << 30).unwrap();
+    let store = DiskStore::open(folder.path()).unwrap();
     for listed in store.list().unwrap() {
-        let condition = store.check(&listed.key).condition;
+        let condition = store.check(&listed.key);
         assert!(
             matches!(condition, Condition::Right { .. }),
             "{condition:?}"
@@ -154,7 +154,7 @@ fn a_thousand_kills_leave_entries_or_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Random::new(18);
     let mut found = 0;
-    let store = |limit| DiskStore::open(folder.path(), limit).unwrap();
+    let store = || DiskStore::open(folder.path()).unwrap();
     for seed in 0..KILLS {
         let mut child = alone("stores_for_ever", folder.path(), seed);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -162,8 +162,8 @@ fn a_thousand_kills_leave_entries_or_nothing() {
         std::thread::sleep(Duration::from_micros(random.below(1500)));
         child.kill().unwrap();
         child.wait().unwrap();
-        for listed in store(1 << 30).list().unwrap() {
-            let condition = store(1 << 30).check(&listed.key).condition;
+        for listed in store().list().unwrap() {
+            let condition = store().check(&listed.key);
             assert!(
                 matches!(condition, Condition::Right { .. }),
                 "{condition:?}"
@@ -171,7 +171,7 @@ fn a_thousand_kills_leave_entries_or_nothing() {
             found += 1;
         }
     }
-    let usage = store(0).usage().unwrap();
+    let usage = store().usage().unwrap();
     // Else the kills came before or between the writes.
     assert!(
         found > KILLS && usage.temporaries > 0,
@@ -186,7 +186,7 @@ fn a_thousand_kills_leave_entries_or_nothing() {
         &(Arc::new(System) as Arc<dyn FileSystem>),
     );
     for of in 0..8 {
-        store(0).remove(&key(of));
+        store().remove(&key(of));
         assert!(fetch(&cache, of));
     }
     assert_eq!(cache.stats().lock_timeouts, 0);
