@@ -8,9 +8,12 @@
 //! - [`arguments`]: the parameter list of each kernel.
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
 //! - [`ops`]: typed launches, on streams of `cupola-managers`.
+//! - `compile` (feature `compiler`): CUDA C++ compiled by NVRTC while the program runs.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
 pub mod arguments;
+#[cfg(feature = "compiler")]
+pub mod compile;
 pub mod embedded;
 pub mod geometry;
 pub mod ops;
