@@ -8,7 +8,8 @@
 //! - [`arguments`]: the parameter list of each kernel.
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
 //! - [`ops`]: typed launches, on streams of `cupola-managers`.
-//! - `compile` (feature `compiler`): CUDA C++ compiled by NVRTC while the program runs.
+//! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC, and pieces linked by nvJitLink
+//!   or the driver, while the program runs.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
 pub mod arguments;
@@ -16,6 +17,8 @@ pub mod arguments;
 pub mod compile;
 pub mod embedded;
 pub mod geometry;
+#[cfg(feature = "compiler")]
+pub mod link;
 pub mod ops;
 pub mod reference;
 

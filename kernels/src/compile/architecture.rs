@@ -54,6 +54,20 @@ impl TargetArchitecture {
         }
     }
 
+    /// All that the devices of an architecture can do: for code that runs on no other. The first
+    /// with instructions of its own is Hopper (`sm_90a`).
+    #[must_use]
+    pub const fn exact(architecture: Architecture) -> Self {
+        let features = match architecture.compute_capability() {
+            (9.., _) => ArchitectureFeatures::Specific,
+            _ => ArchitectureFeatures::Portable,
+        };
+        Self {
+            architecture,
+            features,
+        }
+    }
+
     /// The same architecture with other instructions.
     #[must_use]
     pub const fn with(self, features: ArchitectureFeatures) -> Self {

@@ -1,11 +1,14 @@
 //! [`Compiled`]: device code, and what the compiler said of it.
 
+use cupola_sys::Version;
+
 use super::{Dependencies, Diagnostic, ImageKind, PchOutcome, Target};
 
 /// Device code, and what the compiler said of it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     pub(super) target: Target,
+    pub(super) compiler: Version,
     pub(super) image: Vec<u8>,
     pub(super) log: String,
     pub(super) lowered_names: Vec<LoweredName>,
@@ -27,6 +30,12 @@ impl Compiled {
     #[must_use]
     pub fn target(&self) -> Target {
         self.target
+    }
+
+    /// The version of CUDA that the compiler belongs to.
+    #[must_use]
+    pub fn compiler(&self) -> Version {
+        self.compiler
     }
 
     /// The device code. PTX is text without a NUL at its end.

@@ -147,6 +147,7 @@ impl Compiler {
         unless_cancelled()?;
         Ok(Compiled {
             target: request.target(),
+            compiler: self.version,
             image: made.image,
             log: made.log,
             lowered_names: made.lowered_names,

@@ -119,6 +119,9 @@ pub enum CompileError {
     /// A thread for compiles could not be started.
     #[error("a thread for compiles could not be started ({0}): allow fewer, or end others")]
     Thread(String),
+    /// The compile panicked on a thread of a [`CompileQueue`](super::CompileQueue).
+    #[error("the compile panicked, which is a mistake in cupola: report it with the request")]
+    Panicked,
     /// The [`CompileQueue`](super::CompileQueue) was dropped before the compile began.
     #[error("the queue of the compile is gone")]
     QueueGone,
@@ -139,6 +142,7 @@ impl CompileError {
             }
             Self::Cancelled => ErrorClass::Transient,
             Self::Thread(_) => ErrorClass::Resource,
+            Self::Panicked => ErrorClass::Unknown,
             Self::Call { call, .. } => call.class(),
         }
     }

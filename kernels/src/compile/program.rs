@@ -109,26 +109,24 @@ impl<'a> Program<'a> {
     /// The device code; PTX without the NUL at its end.
     pub(super) fn image(&self, kind: ImageKind) -> Result<Vec<u8>, NvrtcError> {
         let (nvrtc, raw) = (self.nvrtc, self.raw);
-        // SAFETY (of all six calls): the program is alive, `size` outlives the call, and the buffer
-        // has the size that NVRTC asked for.
         match kind {
             ImageKind::Cubin => read(
-                // SAFETY: as above.
+                // SAFETY: the program is alive, and `size` outlives the call.
                 |size| unsafe { nvrtc.nvrtcGetCUBINSize(raw, size) },
-                // SAFETY: as above.
+                // SAFETY: the program is alive, and the buffer has the size that it asked for.
                 |buffer| unsafe { nvrtc.nvrtcGetCUBIN(raw, buffer) },
             ),
             ImageKind::LtoIr => read(
-                // SAFETY: as above.
+                // SAFETY: the program is alive, and `size` outlives the call.
                 |size| unsafe { nvrtc.nvrtcGetLTOIRSize(raw, size) },
-                // SAFETY: as above.
+                // SAFETY: the program is alive, and the buffer has the size that it asked for.
                 |buffer| unsafe { nvrtc.nvrtcGetLTOIR(raw, buffer) },
             ),
             ImageKind::Ptx => {
                 let mut text = read(
-                    // SAFETY: as above.
+                    // SAFETY: the program is alive, and `size` outlives the call.
                     |size| unsafe { nvrtc.nvrtcGetPTXSize(raw, size) },
-                    // SAFETY: as above.
+                    // SAFETY: the program is alive, and the buffer has the size that it asked for.
                     |buffer| unsafe { nvrtc.nvrtcGetPTX(raw, buffer) },
                 )?;
                 while text.last() == Some(&0) {

@@ -5,7 +5,8 @@
 //! older one. A binary does not have that trouble: within a major version of CUDA, old drivers load
 //! those of newer compilers. So the rule is:
 //!
-//! 1. A binary for exactly the device's architecture, where the compiler makes one.
+//! 1. A binary for exactly the device's architecture and all its instructions (`sm_90a`), where the
+//!    compiler makes one and the driver is of its major version or later.
 //! 2. Else (the device is newer than the compiler, or too old for it) PTX for the newest
 //!    architecture that the compiler knows and the device runs, if the driver takes its version.
 //! 3. Else a typed error that says what to do.
@@ -88,15 +89,15 @@ fn choose(
     device: Architecture,
     driver: Version,
 ) -> Result<Target, CompileError> {
-    let exact = TargetArchitecture::new(device);
+    let own = TargetArchitecture::new(device);
     // Binaries do not cross a major version backwards.
-    if supported.contains(&exact) && driver.major() >= compiler.major() {
-        return Ok(Target::Cubin(exact));
+    if supported.contains(&own) && driver.major() >= compiler.major() {
+        return Ok(Target::Cubin(TargetArchitecture::exact(device)));
     }
-    let newest = supported.iter().filter(|one| **one <= exact).max();
+    let newest = supported.iter().filter(|one| **one <= own).max();
     let Some(newest) = newest else {
         return Err(CompileError::Architecture {
-            wanted: exact,
+            wanted: own,
             supported: supported.to_vec(),
             have: compiler,
         });
@@ -148,8 +149,14 @@ mod tests {
         let (old, new) = (Version::new(13, 0), Version::new(13, 5));
         let hopper = Architecture::new(9, 0);
         let chosen = |compiler, device, driver| choose(&known, compiler, device, driver);
-        let binary = Target::Cubin(hopper.into());
+        let binary = Target::Cubin(TargetArchitecture::exact(hopper));
         assert_eq!(chosen(new, hopper, old).unwrap(), binary);
+        assert_eq!(binary.architecture().to_string(), "sm_90a");
+        let ampere = Architecture::new(8, 0);
+        assert_eq!(
+            chosen(new, ampere, old).unwrap(),
+            Target::Cubin(ampere.into())
+        );
         let newer = Architecture::new(10, 0);
         assert_eq!(chosen(old, newer, new).unwrap(), Target::Ptx(hopper.into()));
         assert!(matches!(

@@ -180,11 +180,7 @@ impl Shared {
             lock(&self.list)
                 .running
                 .retain(|running| !Arc::ptr_eq(running, &job));
-            job.finish(ended.unwrap_or_else(|_| {
-                Err(CompileError::Thread(
-                    "it panicked; this is a bug".to_owned(),
-                ))
-            }));
+            job.finish(ended.unwrap_or(Err(CompileError::Panicked)));
         }
     }
 

@@ -35,7 +35,7 @@ pub enum Target {
     /// PTX for this architecture and later ones. A driver that is older than the compiler may
     /// refuse it, see [`PtxVersion`](super::PtxVersion).
     Ptx(TargetArchitecture),
-    /// LTO-IR, for a linker that is at least as new as the compiler.
+    /// LTO-IR, for a [linker](crate::link) that is at least as new as the compiler.
     LtoIr(TargetArchitecture),
 }
 

@@ -240,7 +240,9 @@ fn each_target_is_what_it_says() {
 
     let device = newest.architecture();
     let chosen = compiler.target_for(device, compiler.version()).unwrap();
-    assert_eq!(chosen, Target::Cubin(newest));
+    let exact = TargetArchitecture::exact(device);
+    assert_eq!(chosen, Target::Cubin(exact));
+    assert!(make(chosen).image().starts_with(b"\x7fELF"));
 }
 
 // Without it the same request could give other bytes, and a cache other code than a compile.

@@ -318,6 +318,44 @@ mod tests {
         assert_eq!(Scan::of(b"\xff\xfe#\0").operands.len(), 1);
     }
 
+    // Without it some text before an include could hide it.
+    #[test]
+    fn no_text_before_hides_an_include() {
+        #[expect(clippy::needless_pass_by_value, reason = "quickcheck gives values")]
+        fn holds(pieces: Vec<u8>) -> bool {
+            const WORDS: &[&str] = &[
+                "\"",
+                "'",
+                "/*",
+                "*/",
+                "//",
+                "\\",
+                "\\\n",
+                "\n",
+                "R\"x(",
+                ")x\"",
+                "#if 0",
+                "#",
+                "%:",
+                "include",
+                "<b.h>",
+                "define A",
+                "??/",
+                "\r",
+                "\0",
+                " ",
+                "\u{e9}",
+                "__has_include(",
+            ];
+            let before: String = pieces
+                .iter()
+                .map(|piece| WORDS[usize::from(*piece) % WORDS.len()])
+                .collect();
+            names(&format!("{before}\n#include <a.h>")).contains(&"<a.h>".to_owned())
+        }
+        quickcheck::quickcheck(holds as fn(Vec<u8>) -> bool);
+    }
+
     // Without it code that includes nothing could seem to.
     #[test]
     fn other_lines_are_no_includes() {
