@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod compile;
 mod destination;
 mod device;
 mod doctor;
@@ -64,6 +65,7 @@ pub(crate) fn main() -> ExitCode {
     let ended = match command {
         Command::Run(args) => run::run(&args).map(Exit::into),
         Command::Doctor(args) => doctor::run(&args).map(Exit::into),
+        Command::Compile(args) => compile::run(&args).map(Exit::into),
         Command::Bench { suite } => bench::run(&suite).map(Exit::into),
         Command::Replay(args) => replay::command(&args).map(Exit::into),
         #[cfg(all(feature = "libcuda", unix))]
