@@ -19,7 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
         "#if __has_include(<marked.h>)",
     ] {
         let target = Target::Ptx(TargetArchitecture::from_number(90));
-        let text = format!("{before}\n{include}\n");
+        // Two ends of a line: the first may be taken by a backslash.
+        let text = format!("{before}\n\n{include}\n");
         let request = CompileRequest::new("k.cu", text, target).include_folder(FOLDER);
         let list = Dependencies::scan(&request);
         let marked = Path::new(FOLDER).join("marked.h");

@@ -5,6 +5,7 @@
 
 mod builtins;
 mod headers;
+mod older;
 mod pch;
 mod queue;
 mod sources;
