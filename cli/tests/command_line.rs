@@ -7,6 +7,8 @@ mod asked;
 mod cache;
 #[path = "common/cli.rs"]
 mod cli;
+#[path = "command_line/compile.rs"]
+mod compile;
 #[path = "command_line/full.rs"]
 mod full;
 #[cfg(all(feature = "libcuda", target_os = "linux"))]

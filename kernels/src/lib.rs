@@ -9,6 +9,8 @@
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
 //! - [`ops`]: typed launches, on streams of `cupola-managers`.
 //! - `cache` (feature `compiler`, Unix): what compilers made, kept in memory and on disk.
+//! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC, and pieces linked by nvJitLink
+//!   or the driver, while the program runs.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
 #[cfg(all(feature = "compiler", unix))]
@@ -18,8 +20,12 @@ mod mutant;
 pub mod arguments;
 #[cfg(all(feature = "compiler", unix))]
 pub mod cache;
+#[cfg(feature = "compiler")]
+pub mod compile;
 pub mod embedded;
 pub mod geometry;
+#[cfg(feature = "compiler")]
+pub mod link;
 pub mod ops;
 pub mod reference;
 

@@ -5,6 +5,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use cupola_managers::event::EventConfig;
+use cupola_managers::module::{LinkConfig, LinkPiece, PieceKind};
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::StreamConfig;
@@ -22,6 +23,7 @@ pub(crate) fn lifecycle(stage: &Stage) -> Outcome {
     let context = stage.context()?;
     recycle(&context)?;
     functions(&context)?;
+    link(&context)?;
     runtime(&context)?;
     checked(&context)?;
 
@@ -121,6 +123,24 @@ fn functions(context: &Context) -> Result<(), Error> {
     unsafe { ops::launch(&again, LaunchConfig::linear(1, 64), arguments, &stream) }?;
     drop((saxpy, again, module));
     modules.configure(Default::default())
+}
+
+/// Two pieces of device code linked, and the binary loaded.
+fn link(context: &Context) -> Result<(), Error> {
+    const LINE: &str = ".version 7.0\n.target sm_60\n.address_size 64\n";
+    let [first, second] =
+        ["first", "second"].map(|name| format!("{LINE}.visible .entry {name}() {{ ret; }}\n"));
+    let piece = |name, text| LinkPiece {
+        name,
+        kind: PieceKind::Ptx,
+        data: str::as_bytes(text),
+    };
+    let pieces = [piece("first", &first), piece("second", &second)];
+    let linked = context.modules().link(&pieces, &LinkConfig::default())?;
+    // SAFETY: a whole image, as the driver made it.
+    let module = unsafe { context.modules().load_binary(&linked.image) }?;
+    module.function("second")?;
+    Ok(())
 }
 
 /// A runtime context, and a temporary buffer of it.

@@ -12,7 +12,7 @@ use super::size::{limit, some_bytes};
 const AFTER: &str = "\
 Exit codes:
   0  done, and every result was verified
-  1  the work ran, but a result was wrong or something leaked
+  1  the work ran, but a result was wrong or something leaked; a source has errors
   2  the command line was wrong
   3  the device that was asked for is not there
   4  the driver or the device failed during the work
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Say what was found: driver, devices, libraries, and what to do about what is missing
     Doctor(DoctorArgs),
+    /// Compile CUDA C++ to a binary, PTX or LTO-IR with NVRTC, which needs no GPU
+    Compile(super::compile::args::CompileArgs),
     /// Measure one part beside what it replaces
     Bench {
         /// What to measure
@@ -100,7 +102,7 @@ impl Command {
             Self::Replay(args) => Some(&args.json),
             #[cfg(all(feature = "libcuda", unix))]
             Self::Sim { command } => command.json(),
-            Self::Completions { .. } | Self::Man { .. } => None,
+            Self::Compile(_) | Self::Completions { .. } | Self::Man { .. } => None,
         }
     }
 }

@@ -4,6 +4,7 @@ mod args;
 mod bench;
 #[cfg(unix)]
 mod cache;
+mod compile;
 mod destination;
 mod device;
 mod doctor;
@@ -66,6 +67,7 @@ pub(crate) fn main() -> ExitCode {
     let ended = match command {
         Command::Run(args) => run::run(&args).map(Exit::into),
         Command::Doctor(args) => doctor::run(&args).map(Exit::into),
+        Command::Compile(args) => compile::run(&args).map(Exit::into),
         Command::Bench { suite } => bench::run(&suite).map(Exit::into),
         #[cfg(unix)]
         Command::Cache { command } => cache::run(&command).map(Exit::into),

@@ -133,7 +133,7 @@ pub enum Error {
     },
     /// The process was forked after CUDA was initialised; CUDA works in the parent only.
     Forked,
-    /// PTX or a binary, or a kernel of it, could not be loaded.
+    /// PTX or a binary, or a kernel of it, could not be loaded or linked.
     Load {
         /// The call that failed.
         cause: Box<Cause>,

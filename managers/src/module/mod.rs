@@ -4,6 +4,7 @@ mod function;
 mod functions;
 mod global;
 mod jit;
+mod link;
 mod shared_memory;
 mod shutdown;
 mod uses;
@@ -30,6 +31,7 @@ use crate::sync::capacity::Permit;
 use functions::FunctionStore;
 pub use functions::{FunctionHandle, FunctionManager};
 pub use global::Global;
+pub use link::{LinkConfig, LinkPiece, LinkedBinary, PieceKind};
 pub(crate) use shutdown::ClosedModules;
 pub(crate) use uses::Uses;
 

@@ -11,6 +11,7 @@ pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
         id::cuStreamDestroy_v2 => Some(|u| Usage { streams: 0, ..*u }.is_empty() && u.streams <= 1),
         id::cuEventDestroy_v2 => Some(|u| Usage { events: 0, ..*u }.is_empty() && u.events <= 1),
         id::cuModuleUnload => Some(|u| Usage { modules: 0, ..*u }.is_empty() && u.modules <= 1),
+        id::cuLinkDestroy => Some(|u| Usage { links: 0, ..*u }.is_empty() && u.links <= 1),
         id::cuGraphDestroy => Some(|u| Usage { graphs: 0, ..*u }.is_empty() && u.graphs <= 1),
         id::cuGraphExecDestroy => Some(|u| {
             Usage {
