@@ -11,6 +11,7 @@
 //! - `cache` (feature `compiler`, Unix): what compilers made, kept in memory and on disk.
 //! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC, and pieces linked by nvJitLink
 //!   or the driver, while the program runs.
+//! - `CachedCompiler` (feature `compiler`, Unix): a compiler that is asked for nothing that its cache has.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
 #[cfg(all(feature = "compiler", unix))]
@@ -20,6 +21,8 @@ mod mutant;
 pub mod arguments;
 #[cfg(all(feature = "compiler", unix))]
 pub mod cache;
+#[cfg(all(feature = "compiler", unix))]
+mod cached;
 #[cfg(feature = "compiler")]
 pub mod compile;
 pub mod embedded;
@@ -29,5 +32,7 @@ pub mod link;
 pub mod ops;
 pub mod reference;
 
+#[cfg(all(feature = "compiler", unix))]
+pub use cached::{CachedCompiler, CompileFailure, LoadError, Loaded};
 pub use embedded::{EMBEDDED, Embedded, PRELUDE};
 pub use ops::Kernels;

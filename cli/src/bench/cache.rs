@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 
 use cupola_kernels::cache::{
-    Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Kind, LoweredName, Manifest,
+    Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Kind, Manifest,
 };
+use cupola_kernels::compile::LoweredName;
 
 use super::{Figures, nanoseconds};
 
@@ -118,7 +119,7 @@ fn entry(bytes: usize) -> Entry {
         payload: vec![7; bytes],
         names: vec![LoweredName {
             expression: "scale<float>".into(),
-            name: "_Z5scaleIfEvPT_j".into(),
+            symbol: "_Z5scaleIfEvPT_j".into(),
         }],
         log: String::new(),
         manifest: Manifest::new(),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::manifest::Manifest;
+use crate::compile::{ImageKind, LoweredName};
 
 /// What the bytes of an entry are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,13 +48,14 @@ impl Kind {
     }
 }
 
-/// A name expression, and what the compiler calls the function that it names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoweredName {
-    /// As it was asked for, such as `scale<float>`.
-    pub expression: String,
-    /// As the driver knows it, such as `_Z5scaleIfEvPT_`.
-    pub name: String,
+impl From<ImageKind> for Kind {
+    fn from(kind: ImageKind) -> Self {
+        match kind {
+            ImageKind::Cubin => Self::Cubin,
+            ImageKind::Ptx => Self::Ptx,
+            ImageKind::LtoIr => Self::LtoIr,
+        }
+    }
 }
 
 /// What a compile made. Names and log stay with the bytes: a hit tells the same as the compile did.
@@ -87,7 +89,7 @@ impl Entry {
     /// About how many bytes it takes in memory.
     pub(super) fn bytes(&self) -> u64 {
         let names = self.names.iter();
-        let names: usize = names.map(|it| it.expression.len() + it.name.len()).sum();
+        let names: usize = names.map(|it| it.expression.len() + it.symbol.len()).sum();
         let files: usize = self
             .manifest
             .files()

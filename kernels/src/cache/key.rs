@@ -145,7 +145,7 @@ pub struct CompileInputs<'a> {
     pub output: Kind,
     /// Every option as it is passed on, in order. Of options whose order means nothing the caller
     /// chooses one.
-    pub options: &'a [&'a str],
+    pub options: &'a [&'a [u8]],
     /// What the program is called: `__FILE__` and line information name it.
     pub name: &'a str,
     /// The program's text.

@@ -157,6 +157,8 @@ fn read(path: &Path) -> io::Result<Contents> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     files: Vec<Dependency>,
+    /// There may be others that are not known.
+    is_incomplete: bool,
 }
 
 impl Manifest {
@@ -189,7 +191,15 @@ impl Manifest {
     }
 
     pub(super) fn from_files(files: Vec<Dependency>) -> Self {
-        Self { files }
+        Self {
+            files,
+            is_incomplete: false,
+        }
+    }
+
+    /// Notes that there may be files which are not known: it never holds, and nothing is kept with it.
+    pub fn note_unknown(&mut self) {
+        self.is_incomplete = true;
     }
 
     /// Every file.
@@ -198,10 +208,10 @@ impl Manifest {
         &self.files
     }
 
-    /// Whether every file is as it was: by its stamp, or else by its digest.
+    /// Whether every file is known and as it was: by its stamp, or else by its digest.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.files.iter().all(Dependency::holds)
+        !self.is_incomplete && self.files.iter().all(Dependency::holds)
     }
 }
 

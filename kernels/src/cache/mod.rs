@@ -40,7 +40,7 @@ mod tests;
 pub use config::{CacheConfig, FOLDER_VARIABLE, SharedLayer, default_folder};
 pub use digest::{Digest, NotADigest};
 pub use disk::{Condition, DiskStore, Listed, Refusal, Usage};
-pub use entry::{Entry, Kind, LoweredName};
+pub use entry::{Entry, Kind};
 pub use error::{CacheError, Failure, Fault, RejectedTwice};
 pub use format::FormatError;
 pub use identity::FileIdentity;

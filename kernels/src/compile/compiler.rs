@@ -127,14 +127,26 @@ impl Compiler {
         request: &CompileRequest,
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
+        if cancellation.is_cancelled() {
+            return Err(CompileError::Cancelled);
+        }
+        // Before the compile: a file that changes during it is then not as it was here.
+        let dependencies = Dependencies::scan(request);
+        self.compile_scanned(request, dependencies, cancellation)
+    }
+
+    /// The same, of a request whose files were looked for just now.
+    pub(crate) fn compile_scanned(
+        &self,
+        request: &CompileRequest,
+        dependencies: Dependencies,
+        cancellation: &Cancellation,
+    ) -> Result<Compiled, CompileError> {
         let texts = Texts::of(request)?;
         let unless_cancelled = || match cancellation.is_cancelled() {
             true => Err(CompileError::Cancelled),
             false => Ok(()),
         };
-        unless_cancelled()?;
-        // Before the compile: a file that changes during it is then not as it was here.
-        let dependencies = Dependencies::scan(request);
         unless_cancelled()?;
         let _heap = request.wants_pch().then(lock_heap);
         let mut made = self.make(request, &texts, cancellation)?;

@@ -271,6 +271,53 @@ impl CompileOption {
         }
     }
 
+    /// Whether what it names, or what is made with it, may depend on the current folder.
+    pub(crate) fn may_name_folders(&self) -> bool {
+        use CompileOption as O;
+        !matches!(
+            self,
+            O::Standard(_)
+                | O::Define { .. }
+                | O::Undefine(_)
+                | O::NoSourceInclude
+                | O::FastMath
+                | O::FusedMultiplyAdd(_)
+                | O::FlushToZero(_)
+                | O::PreciseDivision(_)
+                | O::PreciseRoot(_)
+                | O::ExtraVectorization
+                | O::Restrict
+                | O::MaxRegisters(_)
+                | O::Relocatable(_)
+                | O::ExtensibleWholeProgram
+                | O::GenerateLto
+                | O::DefaultDevice
+                | O::Int128
+                | O::Float128
+                | O::Minimal
+                | O::SplitCompile(_)
+                | O::FastCompile(_)
+                | O::StackProtector
+                | O::NoWarnings
+                | O::WarningsAreErrors
+                | O::Diagnostic { .. }
+                | O::NoDiagnosticNumbers
+                | O::BriefDiagnostics
+                | O::NoDriverCache
+        )
+    }
+
+    /// Whether the compile does something besides its result: it writes a file, or says how long it
+    /// took.
+    pub(crate) fn has_effects(&self) -> bool {
+        let argument = self.argument();
+        let argument = argument.to_string_lossy();
+        let name = argument.trim_start_matches('-');
+        ["time", "fdevice-time-trace", "create-pch"]
+            .iter()
+            .any(|effect| name.starts_with(effect))
+    }
+
     /// Whether it is about precompiled headers, so that the compile uses their heap.
     pub(super) fn is_pch(&self) -> bool {
         let argument = self.argument();

@@ -4,6 +4,10 @@
 //! `CUPOLA_REQUIRE_WHEELS` is set: then they fail.
 
 mod builtins;
+#[cfg(unix)]
+mod cached;
+#[cfg(unix)]
+mod completeness;
 mod headers;
 mod older;
 mod pch;

@@ -23,9 +23,10 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::digest::Digest;
-use super::entry::{Entry, Kind, LoweredName};
+use super::entry::{Entry, Kind};
 use super::key::Key;
 use super::manifest::{Dependency, Manifest, Stamp, State};
+use crate::compile::LoweredName;
 use reader::Reader;
 
 const MAGIC: &[u8; 8] = b"cupolaKC";
@@ -83,7 +84,7 @@ impl Entry {
         put_count(&mut to, self.names.len());
         for name in &self.names {
             put(&mut to, name.expression.as_bytes());
-            put(&mut to, name.name.as_bytes());
+            put(&mut to, name.symbol.as_bytes());
         }
         put(&mut to, self.log.as_bytes());
         put_count(&mut to, self.manifest.files().len());
@@ -123,7 +124,7 @@ impl Entry {
         let names = (0..from.count(16, "number of names")?).map(|_| {
             Ok(LoweredName {
                 expression: from.text("expression")?,
-                name: from.text("lowered name")?,
+                symbol: from.text("lowered name")?,
             })
         });
         let names = names.collect::<Result<_, FormatError>>()?;

@@ -38,7 +38,7 @@ impl Arbitrary for Entry {
             payload: Arbitrary::arbitrary(g),
             names: names
                 .into_iter()
-                .map(|(expression, name)| LoweredName { expression, name })
+                .map(|(expression, symbol)| LoweredName { expression, symbol })
                 .collect(),
             log: Arbitrary::arbitrary(g),
             manifest: Manifest::from_files(files.collect()),
@@ -68,7 +68,7 @@ fn full() -> Entry {
         payload: (0..200).collect(),
         names: vec![LoweredName {
             expression: "k<int>".into(),
-            name: "_Z1kIiEvv".into(),
+            symbol: "_Z1kIiEvv".into(),
         }],
         log: "a warning".into(),
         manifest: Manifest::from_files(vec![

@@ -90,7 +90,7 @@ fn changes(change: impl FnOnce(&mut CompileInputs<'_>)) -> bool {
         libraries: &libraries,
         architecture: "sm_90",
         output: Kind::Cubin,
-        options: &["-lineinfo", "-DN=1"],
+        options: &[b"-lineinfo" as &[u8], b"-DN=1"],
         name: "kernel.cu",
         source: b"__global__ void k() {}",
         headers: &headers,
@@ -124,8 +124,10 @@ ingredient! {
     the_architecture_counts_with_its_suffix: |i| i.architecture = "sm_90a",
         |i| i.architecture = "compute_90";
     the_output_counts: |i| i.output = Kind::Ptx;
-    options_count_in_order: |i| i.options = &["-DN=1", "-lineinfo"], |i| i.options = &["-lineinfo"],
-        |i| i.options = &["-lineinfo", "-DN=2"], |i| i.options = &["-lineinfo -DN=1"];
+    options_count_in_order: |i| i.options = &[b"-DN=1" as &[u8], b"-lineinfo"],
+        |i| i.options = &[b"-lineinfo"],
+        |i| i.options = &[b"-lineinfo" as &[u8], b"-DN=2"],
+        |i| i.options = &[b"-lineinfo -DN=1"];
     the_name_counts: |i| i.name = "kernel2.cu";
     the_source_counts: |i| i.source = b"__global__ void k() { }";
     the_names_of_headers_count:

@@ -11,7 +11,8 @@ mod processes;
 use std::fmt;
 use std::path::Path;
 
-use super::{Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Kind, LoweredName, Manifest};
+use super::{Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Kind, Manifest};
+use crate::compile::LoweredName;
 
 /// The error of a compile.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ pub(super) fn entry(of: u64, bytes: usize) -> Entry {
         payload,
         names: vec![LoweredName {
             expression: "k<int>".into(),
-            name: "_Z1kIiEvv".into(),
+            symbol: "_Z1kIiEvv".into(),
         }],
         log: String::new(),
         manifest: Manifest::new(),

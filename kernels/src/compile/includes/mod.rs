@@ -35,6 +35,7 @@ const MOST: usize = 1 << 17;
 pub struct Dependencies {
     places: Vec<Place>,
     unresolved: Vec<UnresolvedInclude>,
+    is_timed: bool,
 }
 
 /// An include that cannot be resolved without a preprocessor, so that the list is not complete.
@@ -78,10 +79,17 @@ impl Dependencies {
         &self.unresolved
     }
 
-    /// Whether every include could be resolved. If not, a result must not be kept for later.
+    /// Whether a text that is reached has `__DATE__`, `__TIME__` or `__TIMESTAMP__` in it.
+    #[must_use]
+    pub fn depends_on_time(&self) -> bool {
+        self.is_timed
+    }
+
+    /// Whether every include could be resolved, and no text asks for the time. If not, a result must not be
+    /// kept for later.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.unresolved.is_empty()
+        self.unresolved.is_empty() && !self.is_timed
     }
 
     /// Whether every place is as it was.
@@ -99,6 +107,8 @@ struct Search {
     own: Vec<PathBuf>,
     places: BTreeMap<PathBuf, PlaceState>,
     unresolved: BTreeSet<UnresolvedInclude>,
+    /// A text asks for the time.
+    is_timed: bool,
     /// What macros stand for that are defined anywhere.
     macros: BTreeMap<Vec<u8>, BTreeSet<Option<Operand>>>,
     /// Includes of macros.
@@ -121,6 +131,7 @@ impl Search {
             own: vec![request.source_folder().to_owned(), PathBuf::new()],
             places: BTreeMap::new(),
             unresolved: BTreeSet::new(),
+            is_timed: false,
             macros: BTreeMap::new(),
             computed: BTreeSet::new(),
             queue: Vec::new(),
@@ -135,6 +146,7 @@ impl Search {
         let mut headers = Vec::new();
         while let Some(argument) = arguments.next() {
             let bytes = argument.as_encoded_bytes();
+            self.is_timed |= asks_for_time(bytes);
             let Some((meaning, value)) = Meaning::of(bytes) else {
                 continue;
             };
@@ -172,6 +184,7 @@ impl Search {
 
     /// Looks for all that a text may include.
     fn read(&mut self, text: &[u8], file: &Path, folder: &Path) {
+        self.is_timed |= asks_for_time(text);
         let scan = Scan::of(text);
         for definition in scan.definitions {
             let meanings = self.macros.entry(definition.name).or_default();
@@ -272,8 +285,24 @@ impl Search {
                 .map(|(path, state)| Place { path, state })
                 .collect(),
             unresolved: self.unresolved.into_iter().collect(),
+            is_timed: self.is_timed,
         }
     }
+}
+
+/// Whether a text has one of the names in it that stand for the time of the compile. In parts that a
+/// macro puts together it is not seen.
+fn asks_for_time(text: &[u8]) -> bool {
+    const NAMES: [&[u8]; 3] = [b"__DATE__", b"__TIME__", b"__TIMESTAMP__"];
+    // A line goes on behind a backslash, within a name too.
+    let joined: Vec<_> = text
+        .iter()
+        .copied()
+        .filter(|byte| !b"\\\r\n".contains(byte))
+        .collect();
+    NAMES
+        .iter()
+        .any(|name| joined.windows(name.len()).any(|at| at == *name))
 }
 
 /// What an argument means for headers.

@@ -1,0 +1,328 @@
+//! `CachedCompiler`: a compiler that is asked for nothing that its cache has.
+
+use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use cupola_managers::module::Module;
+use cupola_managers::{Context, Error};
+use cupola_sys::driver::CUresult;
+
+use crate::cache::{
+    Cache, CacheConfig, CacheError, CacheStats, CompileInputs, Digest, Entry, Failure, Fault,
+    Fetched, FileIdentity, Header, Key, Kind, Manifest, RejectedTwice, Source,
+};
+use crate::compile::{
+    Cancellation, CompileError, CompileOption, CompileRequest, Compiled, Compiler, Dependencies,
+    PlaceState,
+};
+
+/// A compiler, and what it made before: in memory, on disk, and in a shared folder
+/// ([`CacheConfig`]). Threads share one.
+///
+/// ```no_run
+/// use cupola_kernels::CachedCompiler;
+/// use cupola_kernels::cache::CacheConfig;
+/// use cupola_kernels::compile::{CompileRequest, Compiler, Target};
+///
+/// let compiler = CachedCompiler::new(Compiler::load()?, CacheConfig::default());
+/// let source = "template<class T> __global__ void scale(T* x, T by) { x[threadIdx.x] *= by; }";
+/// let request = CompileRequest::new("scale.cu", source, Target::Cubin("sm_90a".parse()?))
+///     .name_expression("scale<float>");
+/// let fetched = compiler.compile(&request)?;
+/// println!("{:?}: {} bytes", fetched.source, fetched.entry.payload.len());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CachedCompiler {
+    compiler: Compiler,
+    /// What the compiler's files are.
+    libraries: Vec<FileIdentity>,
+    cache: Cache<CompileFailure>,
+}
+
+impl CachedCompiler {
+    /// A compiler with a cache. Where the files of the compiler cannot be read, so that another
+    /// version of them would not be told from these, entries are kept in memory alone.
+    #[must_use]
+    pub fn new(compiler: Compiler, config: CacheConfig) -> Self {
+        let nvrtc = compiler.nvrtc();
+        let files = [nvrtc.path(), nvrtc.builtins()];
+        let known = files
+            .into_iter()
+            .flatten()
+            .map(|file| FileIdentity::of(&file));
+        let known: std::io::Result<Vec<_>> = known.collect();
+        let (libraries, config) = match known {
+            Ok(libraries) if !libraries.is_empty() => (libraries, config),
+            unknown => {
+                let error = unknown.err();
+                tracing::warn!(
+                    ?error,
+                    "the compiler's files cannot be read: nothing is kept on disk"
+                );
+                let config = CacheConfig {
+                    folder: None,
+                    shared: None,
+                    ..config
+                };
+                (Vec::new(), config)
+            }
+        };
+        Self {
+            compiler,
+            libraries,
+            cache: Cache::new(config),
+        }
+    }
+
+    /// The compiler.
+    #[must_use]
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    /// The cache.
+    #[must_use]
+    pub fn cache(&self) -> &Cache<CompileFailure> {
+        &self.cache
+    }
+
+    /// What the cache did so far.
+    #[must_use]
+    pub fn stats(&self) -> CacheStats {
+        self.cache.stats()
+    }
+
+    /// The key of a request: of all that its result depends on, but for the files that it includes, which
+    /// are in the manifest of the entry.
+    #[must_use]
+    pub fn key(&self, request: &CompileRequest) -> Key {
+        let version = self.compiler.version();
+        let target = request.target();
+        let arguments = request.arguments();
+        let arguments: Vec<_> = arguments.iter().map(|it| it.as_bytes()).collect();
+        let headers = request.headers().iter().map(|header| Header {
+            name: &header.name,
+            text: header.text.as_bytes(),
+        });
+        let headers: Vec<_> = headers.collect();
+        let expressions = request.name_expressions().iter();
+        let expressions: Vec<_> = expressions.map(String::as_str).collect();
+        let folder = current_folder_of(request);
+        let inputs = CompileInputs {
+            compiler: &format!("nvrtc {version}"),
+            libraries: &self.libraries,
+            architecture: &target.architecture().to_string(),
+            output: Kind::from(target.kind()),
+            options: &arguments,
+            name: &request.source().name,
+            source: request.source().text.as_bytes(),
+            headers: &headers,
+            expressions: &expressions,
+            // No variable is known that changes what NVRTC makes.
+            environment: &[],
+            folder: folder.as_deref(),
+        };
+        inputs.key()
+    }
+
+    /// What the request asks for: from the cache, or compiled and kept.
+    ///
+    /// # Errors
+    /// As [`compile_until`](Self::compile_until).
+    pub fn compile(&self, request: &CompileRequest) -> Result<Fetched, CacheError<CompileFailure>> {
+        self.compile_until(request, &Cancellation::new())
+    }
+
+    /// The same, until another thread cancels it. Threads that wait for this compile do not end with it: one
+    /// of them compiles.
+    ///
+    /// A result is not kept whose files are not all known
+    /// ([`Dependencies::is_complete`]), or changed during the compile.
+    ///
+    /// # Errors
+    /// [`CacheError::Compile`] as [`Compiler::compile_until`]; [`CacheError::NotListed`] for a binary that
+    /// the [policy](CacheConfig::policy) does not list.
+    pub fn compile_until(
+        &self,
+        request: &CompileRequest,
+        cancellation: &Cancellation,
+    ) -> Result<Fetched, CacheError<CompileFailure>> {
+        let compile = || {
+            let dependencies = Dependencies::scan(request);
+            let mut manifest = manifest_of(&dependencies);
+            if request.options().iter().any(CompileOption::has_effects) {
+                // A hit would not have them.
+                manifest.note_unknown();
+            }
+            let compiled = self
+                .compiler
+                .compile_scanned(request, dependencies, cancellation);
+            match compiled {
+                Ok(compiled) => Ok(entry_of(compiled, manifest)),
+                Err(error) => Err(CompileFailure { error, manifest }),
+            }
+        };
+        self.cache.get_or_compile(&self.key(request), compile)
+    }
+
+    /// What the request asks for, loaded into a context. An entry that the driver rejects is dropped and
+    /// compiled once more.
+    ///
+    /// # Errors
+    /// Those of [`compile`](Self::compile), and what the driver returned when it loaded the code:
+    /// [`Error::Load`] has its log. [`LoadError::NotLoadable`] for a request of LTO-IR.
+    #[track_caller]
+    pub fn load(&self, context: &Context, request: &CompileRequest) -> Result<Loaded, LoadError> {
+        let mut fetched = self.compile(request)?;
+        let first = match load(context, &fetched.entry) {
+            Err(LoadError::Driver(error))
+                if fetched.source != Source::Compiled && is_of_the_image(&error) =>
+            {
+                error
+            }
+            loaded => return loaded.map(|module| Loaded { module, fetched }),
+        };
+        tracing::debug!(error = %first, "a kernel's entry is not what this driver loads");
+        self.cache.reject(&self.key(request), &fetched)?;
+        fetched = self.compile(request)?;
+        // No closure, which would not know this function's caller.
+        let module = load(context, &fetched.entry)?;
+        Ok(Loaded { module, fetched })
+    }
+}
+
+/// Code that is loaded, and where it came from.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The module.
+    pub module: Module,
+    /// The entry, with the lowered names and the compiler's log.
+    pub fetched: Fetched,
+}
+
+/// Why code was not loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There is none.
+    #[error(transparent)]
+    Compile(#[from] CacheError<CompileFailure>),
+    /// The driver rejected it, also what was compiled anew.
+    #[error(transparent)]
+    Rejected(#[from] RejectedTwice),
+    /// The driver did not load it.
+    #[error(transparent)]
+    Driver(#[from] Error),
+    /// It is not what a driver loads.
+    #[error("{} is not loaded by a driver: link it first (`cupola_kernels::link`)", .0.name())]
+    NotLoadable(Kind),
+}
+
+#[track_caller]
+fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
+    let modules = context.modules();
+    match entry.kind {
+        Kind::Ptx => Ok(modules.load_ptx(&String::from_utf8_lossy(&entry.payload))?),
+        // SAFETY: it is whole, as the compiler made it, which a checksum tells of what was kept.
+        Kind::Cubin | Kind::Fatbin => Ok(unsafe { modules.load_binary(&entry.payload) }?),
+        Kind::LtoIr => Err(LoadError::NotLoadable(entry.kind)),
+    }
+}
+
+/// Whether an error says that the driver does not take the code.
+fn is_of_the_image(error: &Error) -> bool {
+    use CUresult as Code;
+    matches!(
+        error.status(),
+        Some(
+            Code::CUDA_ERROR_INVALID_IMAGE
+                | Code::CUDA_ERROR_NO_BINARY_FOR_GPU
+                | Code::CUDA_ERROR_INVALID_PTX
+                | Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+                | Code::CUDA_ERROR_INVALID_SOURCE
+        )
+    )
+}
+
+/// A compile that failed, with the files that it depended on.
+#[derive(Clone, Debug)]
+pub struct CompileFailure {
+    /// Why.
+    pub error: CompileError,
+    /// The files: while they are as they were, the same compile fails again.
+    pub manifest: Manifest,
+}
+
+impl fmt::Display for CompileFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for CompileFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // Its text is this error's own.
+        self.error.source()
+    }
+}
+
+impl Failure for CompileFailure {
+    fn fault(&self) -> Fault<'_> {
+        match self.error {
+            CompileError::Source { .. }
+            | CompileError::Option { .. }
+            | CompileError::Architecture { .. }
+            | CompileError::Name { .. }
+            | CompileError::Nul { .. } => Fault::Inputs(&self.manifest),
+            CompileError::Cancelled => Fault::GivenUp,
+            _ => Fault::Machine,
+        }
+    }
+}
+
+/// The places of a scan as the files of an entry, with what spares reading them at each hit.
+fn manifest_of(dependencies: &Dependencies) -> Manifest {
+    let mut manifest = Manifest::new();
+    if !dependencies.is_complete() {
+        manifest.note_unknown();
+    }
+    for place in dependencies.places() {
+        let is_same = match (place.state, manifest.read(&place.path)) {
+            (PlaceState::NoFile, Ok(None)) => true,
+            (PlaceState::File { sha256 }, Ok(Some(text))) => {
+                Digest::of(&text) == Digest::from_bytes(sha256)
+            }
+            // Something that cannot be read, or that changed since.
+            _ => false,
+        };
+        if !is_same {
+            manifest.note_unknown();
+        }
+    }
+    manifest
+}
+
+fn entry_of(compiled: Compiled, manifest: Manifest) -> Entry {
+    Entry {
+        kind: Kind::from(compiled.target().kind()),
+        names: compiled.lowered_names().to_vec(),
+        log: compiled.log().to_owned(),
+        payload: compiled.into_image(),
+        manifest,
+    }
+}
+
+/// The folder that relative names start from, if the result of a request may depend on it.
+fn current_folder_of(request: &CompileRequest) -> Option<PathBuf> {
+    let texts = request.headers().iter().chain([request.source()]);
+    // The compiler looks for what is included in the current folder too.
+    let includes = texts.into_iter().any(|text| text.text.contains("include"));
+    let names = request
+        .options()
+        .iter()
+        .any(CompileOption::may_name_folders);
+    let is_relative = includes || names;
+    is_relative.then(|| std::env::current_dir().unwrap_or_default())
+}
