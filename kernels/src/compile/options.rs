@@ -163,7 +163,8 @@ pub enum CompileOption {
     NoDiagnosticNumbers,
     /// Diagnostics have neither the source line nor a column (`--brief-diagnostics=true`; CUDA 12.4).
     BriefDiagnostics,
-    /// Says what was inlined (`--optimization-info=inline`).
+    /// Says what was inlined (`--optimization-info=inline`). NVRTC 13.5 says it of every later compile of
+    /// the process too.
     InlineInfo,
     /// The time that each phase took, in the log (`--time=-`).
     Time,
@@ -307,15 +308,20 @@ impl CompileOption {
         )
     }
 
-    /// Whether the compile does something besides its result: it writes a file, or says how long it
-    /// took.
+    /// Whether the compile does something besides its result: it writes a file, says how long it took, or
+    /// changes what later compiles say.
     pub(crate) fn has_effects(&self) -> bool {
         let argument = self.argument();
         let argument = argument.to_string_lossy();
         let name = argument.trim_start_matches('-');
-        ["time", "fdevice-time-trace", "create-pch"]
-            .iter()
-            .any(|effect| name.starts_with(effect))
+        [
+            "time",
+            "fdevice-time-trace",
+            "create-pch",
+            "optimization-info",
+        ]
+        .iter()
+        .any(|effect| name.starts_with(effect))
     }
 
     /// Whether it is about precompiled headers, so that the compile uses their heap.

@@ -9,10 +9,15 @@ mod cached;
 #[cfg(unix)]
 mod completeness;
 mod headers;
+#[cfg(unix)]
+mod load;
 mod older;
 mod pch;
 mod queue;
 mod sources;
+#[cfg(unix)]
+#[path = "../support/target.rs"]
+mod target;
 
 use cupola_kernels::compile::{CompileRequest, Compiler, Target, TargetArchitecture};
 

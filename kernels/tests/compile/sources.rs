@@ -1,5 +1,7 @@
 //! What comes of right and wrong sources and options.
 
+use std::process::Command;
+
 use cupola_kernels::EMBEDDED;
 use cupola_kernels::PRELUDE;
 use cupola_kernels::compile::{
@@ -91,10 +93,30 @@ fn wrong_options_are_named() {
     assert!(matches!(error, CompileError::Nul { .. }), "{error}");
 }
 
-// Without it a typed option could be spelled in a way that the compiler refuses.
+/// Set in the process that tries options.
+const OPTIONS: &str = "CUPOLA_TEST_OPTIONS";
+
+// Without it a typed option could be spelled in a way that the compiler refuses, or one of an earlier
+// compile could change the code of a later one, which no key would know.
 #[test]
-fn the_compiler_takes_every_typed_option() {
+fn the_compiler_takes_every_typed_option_and_forgets_it() {
     let Some(compiler) = compiler() else { return };
+    if std::env::var_os(OPTIONS).is_none() {
+        // In another process: `InlineInfo` stays in force for the logs of all later compiles.
+        let name = "sources::the_compiler_takes_every_typed_option_and_forgets_it";
+        let ended = Command::new(std::env::current_exe().unwrap())
+            .args([name, "--exact"])
+            .env(OPTIONS, "1")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success(), "{text}");
+        return;
+    }
+    let source = "__device__ float f(float x) { return x / 3; }\n\
+                  __global__ void k(float* x) { x[0] = f(x[1]) * x[2] + sqrtf(x[3]); }";
+    let plain = request(&compiler, source);
+    let code = compiler.compile(&plain).unwrap().into_image();
     let folder = tempfile::tempdir().unwrap();
     let pre = folder.path().join("pre.h");
     std::fs::write(&pre, "#define PRE 1\n").unwrap();
@@ -173,6 +195,10 @@ fn the_compiler_takes_every_typed_option() {
         if let Err(error) = compiler.compile(&one) {
             panic!("{option:?}: {error}");
         }
+        let with = plain.clone().with(option.clone());
+        let _ = compiler.compile(&with);
+        let again = compiler.compile(&plain).unwrap().into_image();
+        assert!(again == code, "{option:?} is in force for the next compile");
     }
     let debug = request(&compiler, "__global__ void k() {}")
         .with(CompileOption::Debug)

@@ -1,4 +1,4 @@
-//! The driver's linker on the software device, and the order of the two.
+//! The driver's linker on the software device or a GPU, and the order of the two.
 
 use cupola_kernels::compile::{Target, TargetArchitecture};
 use cupola_kernels::link::{
@@ -7,7 +7,8 @@ use cupola_kernels::link::{
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::{Context, Device, Error, ExecutionManager};
-use cupola_sim::Machine;
+
+use super::target::driver;
 
 const KERNEL: &str = "\
 .version 7.0
@@ -46,8 +47,7 @@ const TWICE: &str = "\
 ";
 
 fn device() -> (ExecutionManager, Device, Context) {
-    let machine = Machine::builder().build();
-    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    let execution = ExecutionManager::new(driver()).unwrap();
     let device = execution.devices().get(0).unwrap();
     let context = device.primary().unwrap();
     (execution, device, context)

@@ -6,6 +6,8 @@
 
 mod driver;
 mod nvjitlink;
+#[path = "../support/target.rs"]
+mod target;
 
 use std::fmt::Display;
 
