@@ -150,7 +150,7 @@ pub enum CompileOption {
     StackProtector,
     /// Says no warnings (`--disable-warnings`).
     NoWarnings,
-    /// Every warning fails the compile (`--warning-as-error=all-warnings`).
+    /// Every warning fails the compile (`--warning-as-error=all-warnings`; after CUDA 13.0).
     WarningsAreErrors,
     /// What becomes of the diagnostic with this number.
     Diagnostic {

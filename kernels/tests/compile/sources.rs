@@ -9,7 +9,7 @@ use cupola_kernels::compile::{
     FastCompile, PtxVersion, Severity, Switch, Target, TargetArchitecture,
 };
 use cupola_managers::device::Architecture;
-use cupola_sys::ErrorClass;
+use cupola_sys::{ErrorClass, Version};
 
 use super::{compiler, newest, request};
 
@@ -192,8 +192,12 @@ fn the_compiler_takes_every_typed_option_and_forgets_it() {
     }
     for option in options {
         let one = request(&compiler, "__global__ void k() {}").with(option.clone());
-        if let Err(error) = compiler.compile(&one) {
-            panic!("{option:?}: {error}");
+        match compiler.compile(&one) {
+            Ok(_) => {}
+            Err(CompileError::Option { .. }) if compiler.version() < Version::new(13, 5) => {
+                eprintln!("SKIPPED: this compiler is older than {option:?}");
+            }
+            Err(error) => panic!("{option:?}: {error}"),
         }
         let with = plain.clone().with(option.clone());
         let _ = compiler.compile(&with);
