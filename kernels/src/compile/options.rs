@@ -273,6 +273,7 @@ impl CompileOption {
     }
 
     /// Whether what it names, or what is made with it, may depend on the current folder.
+    #[cfg(unix)]
     pub(crate) fn may_name_folders(&self) -> bool {
         use CompileOption as O;
         !matches!(
@@ -310,6 +311,7 @@ impl CompileOption {
 
     /// Whether the compile does something besides its result: it writes a file, says how long it took, or
     /// changes what later compiles say.
+    #[cfg(unix)]
     pub(crate) fn has_effects(&self) -> bool {
         let argument = self.argument();
         let argument = argument.to_string_lossy();
