@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    // Without it a log that nobody has thought of could panic, or a line of it be taken for two.
+    // Without it a log of another form could panic, or a line of it be taken for two.
     #[test]
     fn any_text_is_read() {
         #[expect(clippy::needless_pass_by_value, reason = "quickcheck gives values")]

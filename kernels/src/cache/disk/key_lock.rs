@@ -1,4 +1,4 @@
-//! `KeyLock`: one process compiles a key, others wait for it. It is advice: whoever cannot have it
+//! `KeyLock`: one process compiles a key, others wait for it. It is advice: a process that cannot have it
 //! compiles.
 
 use std::os::fd::{AsFd as _, OwnedFd};

@@ -13,7 +13,7 @@ use super::file_system::{Attributes, FileSystem};
 use super::names::Name;
 use super::refusal::Refusal;
 
-/// Who may own a folder and what is in it.
+/// The users who may own a folder and what is in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Owners {
     /// This process's user alone.

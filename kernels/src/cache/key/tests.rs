@@ -96,7 +96,7 @@ fn changes(change: impl FnOnce(&mut CompileInputs<'_>)) -> bool {
         headers: &headers,
         expressions: &["k<int>", "k<float>"],
         environment: &environment,
-        folder: Some(Path::new("/work")),
+        folder: Some(Path::new("/there")),
     };
     let mut changed = inputs;
     change(&mut changed);
@@ -139,5 +139,5 @@ ingredient! {
         |i| i.environment = &[Variable { name: "NVRTC_X", value: None }],
         |i| i.environment = &[Variable { name: "NVRTC_X", value: Some(b"") }],
         |i| i.environment = &[Variable { name: "NVRTC_Y", value: Some(b"1") }];
-    the_folder_counts: |i| i.folder = None, |i| i.folder = Some(Path::new("/work2"));
+    the_folder_counts: |i| i.folder = None, |i| i.folder = Some(Path::new("/other"));
 }

@@ -27,7 +27,7 @@ struct State<J, R> {
     is_closed: bool,
     /// The thread has ended, or does not look for jobs any more.
     is_left: bool,
-    /// Who is woken when the job of a place is done.
+    /// What is woken when the job of a place is done.
     waker: Option<(usize, Waker)>,
 }
 
