@@ -168,6 +168,7 @@ impl<'k> ByKernel<'k> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use cupola_sim::{Machine, Strict};
+    use cupola_sys::driver::id;
 
     use crate::pipeline::PipelineBuilder;
     use crate::test_bench::TestBench;
@@ -233,6 +234,7 @@ mod tests {
                 .unwrap();
             for len in lens {
                 let (mut sent, mut seen) = (0, 0);
+                bench.faults.reset();
                 let byte = |item: usize, at: usize| (item * 31 + at * 7) as u8;
                 let run = pipeline.run::<Error>(
                     |slot| {
@@ -251,6 +253,16 @@ mod tests {
                     },
                 );
                 assert_eq!(run.unwrap().items, 20);
+                // Engines copy what is put by calls, and in captures what is too long for the kernel.
+                let report = pipeline.graph_report();
+                let by_engines = match len {
+                    0 => 0,
+                    _ if len <= most => report.direct,
+                    _ => report.direct + report.captured,
+                };
+                for copy in [id::cuMemcpyHtoDAsync_v2, id::cuMemcpyDtoHAsync_v2] {
+                    assert_eq!(bench.faults.count(copy), by_engines, "{len} of {most}");
+                }
             }
             let report = pipeline.graph_report();
             assert!(report.launched > 0, "{report}");
