@@ -173,10 +173,19 @@ impl CachedCompiler {
     /// # Errors
     /// Those of [`compile`](Self::compile), and what the driver returned when it loaded the code:
     /// [`Error::Load`] has its log. [`LoadError::NotLoadable`] for a request of LTO-IR.
+    ///
+    /// # Safety
+    /// What is kept under the keys of this compiler was compiled by one: no code puts other entries into its
+    /// [`cache`](Self::cache) or its folders. The driver reads a binary as far as its headers say.
     #[track_caller]
-    pub fn load(&self, context: &Context, request: &CompileRequest) -> Result<Loaded, LoadError> {
+    pub unsafe fn load(
+        &self,
+        context: &Context,
+        request: &CompileRequest,
+    ) -> Result<Loaded, LoadError> {
         let mut fetched = self.compile(request)?;
-        let first = match load(context, &fetched.entry) {
+        // SAFETY: a compiler made the entry, by this function's condition.
+        let first = match unsafe { load(context, &fetched.entry) } {
             Err(LoadError::Driver(error))
                 if fetched.source != Source::Compiled && is_of_the_image(&error) =>
             {
@@ -188,7 +197,8 @@ impl CachedCompiler {
         self.cache.reject(&self.key(request), &fetched)?;
         fetched = self.compile(request)?;
         // No closure, which would not know this function's caller.
-        let module = load(context, &fetched.entry)?;
+        // SAFETY: as above.
+        let module = unsafe { load(context, &fetched.entry) }?;
         Ok(Loaded { module, fetched })
     }
 }
@@ -220,12 +230,15 @@ pub enum LoadError {
     NotLoadable(Kind),
 }
 
+/// # Safety
+/// A compiler made the entry.
 #[track_caller]
-fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
+unsafe fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
     let modules = context.modules();
     match entry.kind {
         Kind::Ptx => Ok(modules.load_ptx(&String::from_utf8_lossy(&entry.payload))?),
-        // SAFETY: it is whole, as the compiler made it, which a checksum tells of what was kept.
+        // SAFETY: it is whole, as the compiler made it, by this function's condition; of what was kept a
+        // checksum tells.
         Kind::Cubin | Kind::Fatbin => Ok(unsafe { modules.load_binary(&entry.payload) }?),
         Kind::LtoIr => Err(LoadError::NotLoadable(entry.kind)),
     }
