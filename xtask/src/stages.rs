@@ -59,10 +59,19 @@ fn may_skip(what: &str, strict: bool) -> bool {
     !strict || ALLOWED.iter().any(|(allowed, _)| *allowed == what)
 }
 
+/// A stage that was done.
+struct Stage {
+    name: &'static str,
+    took: Duration,
+    /// What its processes had of the processors; less than it took where it waited.
+    worked: Duration,
+    right: bool,
+}
+
 /// The stages that were done.
 pub(crate) struct Stages {
     start: Instant,
-    done: Vec<(&'static str, Duration, bool)>,
+    done: Vec<Stage>,
 }
 
 impl Stages {
@@ -84,10 +93,14 @@ impl Stages {
         minutes: u64,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), processor_time());
         let (done, over) = within(Duration::from_secs(60 * minutes), work);
-        self.done
-            .push((name, start.elapsed(), done.is_ok() && !over));
+        self.done.push(Stage {
+            name,
+            took: start.elapsed(),
+            worked: processor_time().saturating_sub(before),
+            right: done.is_ok() && !over,
+        });
         let done = match over {
             true => done.and_then(|_| anyhow::bail!("its processes were killed")),
             false => done,
@@ -100,11 +113,12 @@ impl Stages {
 
     /// The table: what each stage took, what was skipped, and how much of that.
     pub(crate) fn table(&self) -> String {
-        let mut text = String::from("\nstage | seconds\n");
+        let mut text = String::from("\nstage | seconds | of processors\n");
         // Writing to a text does not fail.
-        for (name, took, right) in &self.done {
-            let failed = if *right { "" } else { " | FAILED" };
-            let _ = writeln!(text, "{name} | {:.0}{failed}", took.as_secs_f64());
+        for stage in &self.done {
+            let failed = if stage.right { "" } else { " | FAILED" };
+            let (took, worked) = (stage.took.as_secs_f64(), stage.worked.as_secs_f64());
+            let _ = writeln!(text, "{} | {took:.0} | {worked:.0}{failed}", stage.name);
         }
         let all = self.start.elapsed().as_secs();
         let _ = writeln!(text, "all | {all} ({} min {} s)", all / 60, all % 60);
@@ -162,6 +176,20 @@ fn kill_descendants() {
             .args(["-9", &process.to_string()])
             .output();
     }
+}
+
+/// What the processes that this one started, and waited for, have had of the processors. Zero where
+/// there is no `/proc`.
+fn processor_time() -> Duration {
+    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else {
+        return Duration::ZERO;
+    };
+    // PID (NAME) STATE and 12 more, then the time of children in the program and in the kernel.
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = rest.split_whitespace().skip(13).take(2);
+    // Linux tells all programs of ticks of 10 ms.
+    let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(10 * ticks)
 }
 
 /// Every process and the one that started it. Nothing where there is no `/proc`: there a stage
@@ -254,6 +282,16 @@ mod tests {
         }
     }
 
+    /// Without it a stage that waits would look as one that works, and be shortened in vain.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn work_of_processes_that_were_started_is_counted() {
+        let before = processor_time();
+        let count = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
+        let status = Command::new("sh").args(["-c", count]).status().unwrap();
+        assert!(status.success() && processor_time() > before);
+    }
+
     /// Without it the last lines could hide which stage failed, or that something was skipped.
     #[test]
     fn the_table_names_stages_and_skips() {
@@ -263,8 +301,8 @@ mod tests {
         assert!(format!("{:#}", error.unwrap_err()).contains("bad: broken"));
         let table = stages.table();
         for part in [
-            "good | 0\n",
-            "bad | 0 | FAILED\n",
+            "good | 0 | 0\n",
+            "bad | 0 | 0 | FAILED\n",
             "not done here: Miri",
             "checks skipped",
         ] {
