@@ -282,13 +282,12 @@ impl ContextCore {
     #[inline]
     #[track_caller]
     pub(crate) fn enter(&self) -> Result<&Driver> {
-        self.healthy()?;
-        self.check(self.make_current())?;
-        Ok(&self.driver)
+        self.enter_at(Site::here())
     }
 
-    /// Begins several operations, for which the driver is asked once what is current: until the value
-    /// that is returned is dropped, no code runs on this thread but this crate's and the driver's.
+    /// Begins several operations, for which is asked once whether the context is healthy and what is
+    /// current: until the value that is returned is dropped, no code runs on this thread but this
+    /// crate's and the driver's. A loss in between is told by the calls that follow it.
     #[inline]
     #[track_caller]
     pub(crate) fn hold(&self) -> Result<Held> {
@@ -300,9 +299,18 @@ impl ContextCore {
     /// not know its caller's caller.
     #[inline]
     pub(crate) fn enter_at(&self, site: Site) -> Result<&Driver> {
-        self.healthy()?;
-        self.check_at(self.make_current(), site)?;
+        if !current::is_held(self.current_identity()) {
+            self.enter_anew(site)?;
+        }
         Ok(&self.driver)
+    }
+
+    /// Begins an operation whose context may not be current yet. Compiled once: what is inlined into
+    /// every operation is the question before.
+    #[inline(never)]
+    fn enter_anew(&self, site: Site) -> Result<()> {
+        self.healthy()?;
+        self.check_at(self.make_current(), site)
     }
 
     /// This is the context's process. Asked before a lock is taken that another thread may

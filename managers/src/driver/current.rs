@@ -61,6 +61,13 @@ pub(crate) fn set(driver: &Driver, identity: Identity, raw: CUcontext) -> Result
     switch(driver, identity, raw)
 }
 
+/// Whether the context is current on this thread for certain: see [`hold`].
+#[inline]
+pub(super) fn is_held(Identity(identity): Identity) -> bool {
+    let last = last();
+    last.is_held && last.identity == identity
+}
+
 /// Until this is dropped no code runs on its thread but this crate's and the driver's, and the context
 /// is not asked for again that is current.
 pub(crate) struct Held {

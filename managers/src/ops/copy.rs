@@ -69,6 +69,7 @@ pub(crate) unsafe fn download_raw(
 ///
 /// # Safety
 /// As [`download_raw`].
+#[inline]
 pub(crate) unsafe fn download_raw_at(
     from: CUdeviceptr,
     to: *mut u8,

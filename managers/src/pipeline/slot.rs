@@ -202,7 +202,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     ) -> Result<Step<'s, I, O>> {
         // An item before this one may have failed to write it.
         output.clear_taint();
-        self.fences.uploaded.wait_on(&streams.compute)?;
+        let uploaded = &self.fences.uploaded;
+        uploaded.wait_on_new_at(&streams.compute, Site::here())?;
         self.mark(|marks| &marks.compute.0, &streams.compute)?;
         self.step(&streams.compute, input, output, progress)
     }

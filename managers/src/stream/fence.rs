@@ -60,6 +60,7 @@ impl Fence {
     }
 
     /// As [`record`](Self::record), for a caller at `site`.
+    #[inline]
     pub(crate) fn record_at(&mut self, stream: &Stream, site: Site) -> Result<()> {
         let timeline = stream.timeline();
         let mut ticket = 0;
@@ -130,12 +131,17 @@ impl Fence {
     /// What the driver returned.
     #[track_caller]
     pub(crate) fn wait_on(&self, stream: &Stream) -> Result<()> {
-        self.wait_on_at(stream, Site::here())
+        if self.precedes(stream) {
+            return Ok(());
+        }
+        submit::wait(stream, &self.event)
     }
 
-    /// As [`wait_on`](Self::wait_on), for a caller at `site`.
-    pub(crate) fn wait_on_at(&self, stream: &Stream, site: Site) -> Result<()> {
-        if self.precedes(stream) {
+    /// As [`wait_on`](Self::wait_on), for work that was put just now and a caller at `site`: whether
+    /// it is done is not asked.
+    #[inline]
+    pub(crate) fn wait_on_new_at(&self, stream: &Stream, site: Site) -> Result<()> {
+        if self.stream == stream.serial() {
             return Ok(());
         }
         submit::wait_at(stream, &self.event, site)

@@ -21,6 +21,7 @@ pub(crate) fn record(event: &RawEvent, stream: &Stream) -> Result<()> {
 }
 
 /// As [`record`], for a caller at `site`.
+#[inline]
 pub(crate) fn record_at(event: &RawEvent, stream: &Stream, site: Site) -> Result<()> {
     // The event would be the capture's: waiting for it, or asking it, would end that.
     stream.refuse_marked("record an event")?;
@@ -39,6 +40,7 @@ pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
 }
 
 /// As [`wait`], for a caller at `site`.
+#[inline]
 pub(crate) fn wait_at(stream: &Stream, event: &RawEvent, site: Site) -> Result<()> {
     if !event.is_recorded() {
         return stream.core().healthy();

@@ -31,7 +31,7 @@ pub(in crate::pipeline) unsafe fn put(
     stream: &Stream,
     site: Site,
 ) -> Result<()> {
-    computed.wait_on_at(stream, site)?;
+    computed.wait_on_new_at(stream, site)?;
     if let Some((start, _)) = marks {
         submit::record_at(start, stream, site)?;
     }
