@@ -1,5 +1,7 @@
 //! The pool: its limit, its account, and what is left of it.
 
+mod pointers;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_managers::device::Features;

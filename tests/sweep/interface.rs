@@ -1,5 +1,6 @@
 //! What programs do every day: vectors up and down, fills, rows, variables, flags.
 
+use cupola_managers::buffer::DeviceSliceMut;
 use cupola_managers::context::Waiting;
 use cupola_managers::ops::{self, CopyBatch, Rectangle};
 use cupola_managers::pool::{Allocation, DriverAllocator, PoolConfig};
@@ -38,6 +39,13 @@ fn operations(context: &Context) -> Result<(), Error> {
     ops::fill(high.cast::<u16>()?, 2, &stream)?;
     assert_eq!(zeros.to_vec(&stream)?[31..33], [0x0101_0101, 0x0002_0002]);
 
+    // The pool is from before: the driver is asked.
+    context.set_pointer_checks(true);
+    // SAFETY: the elements of the buffer, which is alive.
+    let there = unsafe { DeviceSliceMut::<u32>::from_raw(words.as_raw(), 64) };
+    let written = ops::write(there, &[7; 64], &stream);
+    context.set_pointer_checks(false);
+    written?;
     let mut pinned = context.buffers().pinned::<u32>(64)?;
     ops::copy_to_host(words.slice(..32)?, pinned.slice_mut(32..)?, &stream)?;
     ops::copy_to_device(pinned.slice(..16)?, words.slice_mut(..16)?, &other)?;

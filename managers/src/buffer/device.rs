@@ -12,6 +12,7 @@ use std::ops::{Bound, Range, RangeBounds};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::block::Block;
+use super::pointer;
 use super::{BufferHandle, DeviceCopy};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -312,7 +313,7 @@ macro_rules! views {
             pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
                 match self.block {
                     Some(block) => block.join(stream),
-                    None => Ok(()),
+                    None => pointer::check(stream.core(), self.address, self.bytes()),
                 }
             }
         }

@@ -5,6 +5,7 @@ mod device;
 pub mod element;
 pub(crate) mod entry;
 mod pinned;
+mod pointer;
 mod table;
 
 use std::sync::Arc;

@@ -204,6 +204,22 @@ impl Context {
         self.0.core.set_checked(checked);
     }
 
+    /// Has the addresses looked for that operations are given by
+    /// [`DeviceSlice::from_raw`](crate::buffer::DeviceSlice::from_raw) and
+    /// [`DeviceSliceMut::from_raw`](crate::buffer::DeviceSliceMut::from_raw), launches among them, or
+    /// no more, as at first. An operation is refused ([`Error::Pointer`]) unless there is memory that
+    /// work in this context may use at the address, with room for all elements; the error tells what
+    /// became of the buffer that was there.
+    ///
+    /// Pools that are made from now on note each block by its address, which makes their operations
+    /// slower: for finding a fault, not for production. Other memory, that of pools from before
+    /// among it, is known as far as the driver tells, which takes four calls. Views of a
+    /// [`Buffer`](crate::Buffer) are not looked for: they lie in memory that is alive. Nor are numbers that a
+    /// kernel takes for addresses.
+    pub fn set_pointer_checks(&self, checks: bool) {
+        self.0.core.set_checks_pointers(checks);
+    }
+
     /// Turns the memory of recent launches off, or on again, as it is at first. It costs a launch
     /// some nanoseconds, and an error's [`Cause::blame`](crate::Cause::blame) is made from it:
     /// launches that were not remembered are not suspected. Checked mode remembers its own in any

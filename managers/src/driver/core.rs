@@ -24,6 +24,7 @@ use super::reactor::Reactor;
 use super::shared::SharedContext;
 use crate::error::{Error, Latch, Launches, Result, Site};
 use crate::handle::ContextHandle;
+use crate::pool::live_blocks::LiveBlocks;
 use crate::sync::capacity::{Capacity, Permit};
 
 pub(crate) struct ContextCore {
@@ -45,6 +46,7 @@ pub(crate) struct ContextCore {
     pub(super) ended: bool,
     checked: AtomicBool,
     tracked: AtomicBool,
+    checks_pointers: AtomicBool,
     /// Of this context for all execution managers that have it; of a green one its primary
     /// context's.
     pub(super) shared: Arc<SharedContext>,
@@ -111,6 +113,7 @@ impl ContextCore {
             ended: false,
             checked: AtomicBool::new(false),
             tracked: AtomicBool::new(true),
+            checks_pointers: AtomicBool::new(false),
             shared,
             member,
             graveyard: Graveyard::default(),
@@ -358,6 +361,22 @@ impl ContextCore {
     #[inline]
     pub(crate) fn is_tracked(&self) -> bool {
         self.tracked.load(Ordering::Relaxed) || self.is_checked()
+    }
+
+    /// Whether addresses that come from other code are looked for before they are used.
+    #[inline]
+    pub(crate) fn checks_pointers(&self) -> bool {
+        self.checks_pointers.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_checks_pointers(&self, checks: bool) {
+        self.checks_pointers.store(checks, Ordering::Relaxed);
+    }
+
+    /// The blocks of the pools that were made while addresses are checked, of all execution managers
+    /// that have the context.
+    pub(crate) fn live_blocks(&self) -> &Arc<LiveBlocks> {
+        self.shared.live_blocks()
     }
 
     pub(crate) fn set_tracked(&self, tracked: bool) {

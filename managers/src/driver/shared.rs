@@ -1,9 +1,12 @@
 //! `SharedContext`: the state of a driver context that all execution managers have in common.
 
+use std::sync::Arc;
+
 use cupola_sys::driver::CUcontext;
 
 use super::current::Identity;
 use crate::error::{Latch, Launches};
+use crate::pool::live_blocks::LiveBlocks;
 
 /// What is true of the driver's context, whichever execution manager asks: its identity, the error
 /// that it was lost to with the subscribers to that, and the kernels that may still run in it. The
@@ -13,6 +16,7 @@ pub(crate) struct SharedContext {
     identity: Identity,
     latch: Latch,
     launches: Launches,
+    live_blocks: Arc<LiveBlocks>,
 }
 
 // SAFETY: a CUcontext may be used from any thread; the rest is Send and Sync.
@@ -27,6 +31,7 @@ impl SharedContext {
             identity: Identity::of(raw),
             latch: Latch::default(),
             launches: Launches::default(),
+            live_blocks: Arc::default(),
         }
     }
 
@@ -46,5 +51,9 @@ impl SharedContext {
 
     pub(super) fn launches(&self) -> &Launches {
         &self.launches
+    }
+
+    pub(super) fn live_blocks(&self) -> &Arc<LiveBlocks> {
+        &self.live_blocks
     }
 }

@@ -22,6 +22,7 @@ impl Error {
             Self::Tainted { .. } => "write the memory again, or clear its taint",
             Self::Forked => "start workers with exec instead",
             Self::Arguments { .. } => "pass what the kernel declares",
+            Self::Pointer(_) => "keep the memory until all work with it is over",
             Self::Invalid { .. } => "correct the argument that is named",
             Self::WrongContext { .. } => "use things of one context in one operation",
             Self::Capturing { .. } => "end the capture first, or use another stream",

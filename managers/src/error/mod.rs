@@ -12,6 +12,7 @@ mod item;
 mod latch;
 mod launches;
 mod loss;
+mod pointer;
 mod policy;
 mod taint;
 mod text;
@@ -31,6 +32,7 @@ pub(crate) use latch::Latch;
 pub(crate) use launches::{Launches, Ring};
 pub use loss::LossWatch;
 pub(crate) use loss::{OnLoss, Once, contain};
+pub use pointer::{PointerFault, PointerProblem};
 pub(crate) use policy::Loss;
 pub use policy::PoisonPolicy;
 pub(crate) use taint::{Taints, Written};
@@ -162,6 +164,9 @@ pub enum Error {
         /// The mismatch.
         mismatch: ArgumentMismatch,
     },
+    /// There is no memory, or too little, at an address that an operation was given: see
+    /// [`Context::set_pointer_checks`](crate::Context::set_pointer_checks).
+    Pointer(Box<PointerFault>),
     /// An argument is not one that the operation takes.
     Invalid {
         /// The argument or field.

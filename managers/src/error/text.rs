@@ -84,6 +84,7 @@ impl Error {
                 self.advice().unwrap_or_default()
             ),
             Self::Arguments { function, mismatch } => write!(f, "{function}: {mismatch}"),
+            Self::Pointer(fault) => write!(f, "{fault}"),
             Self::Invalid { field, problem } => write!(f, "{field}: {problem}"),
             Self::WrongContext { what } => write!(
                 f,

@@ -74,6 +74,9 @@ pub(crate) struct Pool {
     pub(crate) rundown: Rundown,
 }
 
+/// Events that a pool remembers where addresses are checked: a refusal tells those of its address.
+const CHECKED_HISTORY: usize = 1 << 12;
+
 impl Pool {
     #[track_caller]
     pub(crate) fn new(
@@ -115,7 +118,15 @@ impl Pool {
     ) -> Result<Arc<Self>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         core.healthy()?;
-        let history = Arc::new(History::new(config.history));
+        let checked = core.checks_pointers().then(|| core.live_blocks());
+        let events = match checked {
+            Some(_) => config.history.max(CHECKED_HISTORY),
+            None => config.history,
+        };
+        let history = Arc::new(History::new(events, checked.cloned()));
+        if let Some(live) = checked {
+            live.add(&history);
+        }
         let (parent, open) = above.unzip();
         let is_chunks = config.source == Source::Chunks;
         let like = parent.map(|parent| &parent.pages);

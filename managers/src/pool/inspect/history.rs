@@ -12,11 +12,12 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use cupola_sys::driver::CUdeviceptr;
 
+use super::live_blocks::LiveBlocks;
 use crate::sync::per_thread;
 
 /// The user's source line.
@@ -171,20 +172,26 @@ pub(crate) struct History {
     origin: SystemTime,
     /// Never held over a call.
     rings: Mutex<Rings>,
+    /// The blocks by address, where addresses are checked.
+    live: Option<Arc<LiveBlocks>>,
 }
 
+/// The most events that are told of one address.
+const TOLD: usize = 8;
+
 impl History {
-    /// Remembers the last `events`; 0 for none.
-    pub(crate) fn new(events: usize) -> Self {
+    /// Remembers the last `events`; 0 for none. All are noted in `live` too.
+    pub(crate) fn new(events: usize, live: Option<Arc<LiveBlocks>>) -> Self {
         let always = (events > 0).then(|| Ring::new(events));
         Self {
-            on: AtomicBool::new(always.is_some()),
+            on: AtomicBool::new(always.is_some() || live.is_some()),
             made: Instant::now(),
             origin: SystemTime::now(),
             rings: Mutex::new(Rings {
                 always,
                 recording: None,
             }),
+            live,
         }
     }
 
@@ -231,7 +238,7 @@ impl History {
     pub(crate) fn stop(&self) -> (Recording, bool) {
         let mut rings = self.rings();
         let ring = rings.recording.take();
-        let off = rings.always.is_none();
+        let off = rings.always.is_none() && self.live.is_none();
         self.on.store(!off, Ordering::Relaxed);
         drop(rings);
         let recording = ring.map_or_else(Default::default, |ring| Recording {
@@ -255,6 +262,25 @@ impl History {
         });
         drop(rings);
         self.dated(recording)
+    }
+
+    /// The last events of blocks that had this address in them, oldest first.
+    pub(crate) fn of_block(&self, address: CUdeviceptr) -> Vec<Event> {
+        let rings = self.rings();
+        let is_of = |event: &&Event| {
+            let is_block = matches!(
+                event.action,
+                Action::Allocate | Action::Free | Action::Abandon
+            );
+            is_block && address.wrapping_sub(event.address) < event.block
+        };
+        let events = rings
+            .always
+            .iter()
+            .flat_map(|ring| ring.events.iter().rev());
+        let mut events: Vec<Event> = events.filter(is_of).take(TOLD).copied().collect();
+        events.reverse();
+        events
     }
 
     fn dated(&self, recording: Recording) -> Recording {
@@ -286,6 +312,9 @@ impl History {
         let Rings { always, recording } = &mut *rings;
         for ring in [always, recording].into_iter().flatten() {
             ring.push(event);
+        }
+        if let Some(live) = &self.live {
+            live.note(&event);
         }
     }
 
