@@ -98,6 +98,7 @@ mod shutdown_report;
 mod stats;
 pub mod stream;
 mod sync;
+pub mod tensor;
 #[cfg(all(test, not(loom)))]
 mod test_bench;
 #[cfg(feature = "test-utils")]
@@ -117,7 +118,7 @@ pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{
     Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, FreeError, ItemError,
-    ItemStage, LaunchSite, LossWatch, PoisonPolicy, Result, Site,
+    ItemStage, LaunchSite, LossWatch, PointerFault, PointerProblem, PoisonPolicy, Result, Site,
 };
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};

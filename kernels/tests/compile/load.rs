@@ -13,7 +13,7 @@ use cupola_managers::{Context, Device, ExecutionManager};
 use super::target::{driver, is_gpu};
 
 /// A GPU; `None` after saying that there is none.
-fn gpu() -> Option<(ExecutionManager, Device, Context)> {
+pub(super) fn gpu() -> Option<(ExecutionManager, Device, Context)> {
     if !is_gpu() {
         eprintln!("SKIPPED: CUPOLA_TEST_DEVICE is not gpu");
         return None;

@@ -18,6 +18,8 @@ mod sources;
 #[cfg(unix)]
 #[path = "../support/target.rs"]
 mod target;
+#[cfg(unix)]
+mod tensor_maps;
 
 use cupola_kernels::compile::{CompileRequest, Compiler, Target, TargetArchitecture};
 

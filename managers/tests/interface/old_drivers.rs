@@ -1,8 +1,10 @@
 //! Drivers that lack what an operation needs.
 
+use cupola_managers::buffer::DeviceSliceMut;
 use cupola_managers::context::Waiting;
 use cupola_managers::ops::{self, Rectangle};
 use cupola_managers::pool::{Allocation, DriverAllocator};
+use cupola_managers::tensor::{TensorMap, Tiling};
 use cupola_managers::{Error, ExecutionManager, PoolConfig};
 use cupola_sim::Machine;
 use cupola_sys::driver::{SYMBOLS, id};
@@ -26,6 +28,8 @@ fn what_a_driver_lacks_is_named() {
         id::cuMemsetD16Async,
         id::cuMemcpy2DAsync_v2,
         id::cuModuleGetGlobal_v2,
+        id::cuPointerGetAttribute,
+        id::cuTensorMapEncodeTiled,
         id::cuFuncSetAttribute,
         id::cuMemAllocAsync,
         id::cuDevicePrimaryCtxSetFlags_v2,
@@ -44,6 +48,16 @@ fn what_a_driver_lacks_is_named() {
             id::cuMemsetD8Async => pool.zeros::<u8>(8, &stream).map(drop),
             id::cuMemsetD16Async => ops::fill(shorts.slice_mut(1..).unwrap(), 7, &stream),
             id::cuMemcpy2DAsync_v2 => ops::read_2d(&shorts, &mut [0; 4], rows, &stream),
+            id::cuPointerGetAttribute => {
+                context.set_pointer_checks(true);
+                // SAFETY: the elements of the buffer, which is alive.
+                let there = unsafe { DeviceSliceMut::<u16>::from_raw(shorts.as_raw(), 64) };
+                ops::write(there, &[2; 64], &stream)
+            }
+            id::cuTensorMapEncodeTiled => {
+                let tiling = Tiling::new([16, 4], [16, 2]);
+                TensorMap::tiled(&context, shorts.view(), tiling).map(drop)
+            }
             id::cuModuleGetGlobal_v2 => module.global::<u32>("table").map(drop),
             id::cuFuncSetAttribute => module
                 .function("nothing")

@@ -1,0 +1,208 @@
+//! `TensorMap`: the description of an array as kernels take it.
+
+use core::ffi::c_void;
+use std::fmt;
+use std::ptr;
+
+use cupola_sys::driver::{CUdeviceptr, CUtensorMap};
+
+use super::element::TensorElement;
+use super::im2col::Im2col;
+use super::tiling::Tiling;
+use crate::buffer::{DeviceSlice, DeviceSliceMut};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::{KernelArg, LaunchArgs};
+use crate::stream::Stream;
+
+/// A view that a tensor map can be of: for reading, or for reading and writing.
+pub trait TensorMemory: sealed::Memory {
+    /// Its elements.
+    type Element: TensorElement;
+}
+
+mod sealed {
+    use cupola_sys::driver::CUdeviceptr;
+
+    pub trait Memory {
+        fn address(&self) -> CUdeviceptr;
+        fn room(&self) -> u64;
+    }
+}
+
+macro_rules! memory {
+    ($($view:ident)*) => {$(
+        impl<T: TensorElement> sealed::Memory for $view<'_, T> {
+            fn address(&self) -> CUdeviceptr {
+                self.as_raw()
+            }
+
+            fn room(&self) -> u64 {
+                self.bytes()
+            }
+        }
+
+        impl<T: TensorElement> TensorMemory for $view<'_, T> {
+            type Element = T;
+        }
+    )*};
+}
+
+memory! { DeviceSlice DeviceSliceMut }
+
+/// How an array lies in the memory of a view, for a kernel that copies boxes of it. It borrows the
+/// memory as its view does.
+pub struct TensorMap<V: TensorMemory> {
+    map: CUtensorMap,
+    memory: V,
+}
+
+impl<V: TensorMemory> TensorMap<V> {
+    /// The map of an array of which boxes are copied (`cuTensorMapEncodeTiled`).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the field that cannot be, also of an array that reaches over more
+    /// than the view; [`Error::Unsupported`] by a driver before CUDA 12.0; what the driver returned, as
+    /// on devices before Hopper ([`Features::TENSOR_MAPS`](crate::device::Features::TENSOR_MAPS));
+    /// [`Error::Poisoned`], [`Error::Forked`].
+    #[doc(alias = "cuTensorMapEncodeTiled")]
+    #[track_caller]
+    pub fn tiled<const R: usize>(context: &Context, memory: V, tiling: Tiling<R>) -> Result<Self> {
+        let (layout, options) = (tiling.layout, tiling.options);
+        let own = V::Element::FORMAT;
+        let strides = layout.check(own, options, memory.address(), memory.room())?;
+        tiling.check_boxes(own.bytes())?;
+        let core = context.core();
+        let driver = core.enter()?;
+        let mut map = CUtensorMap::default();
+        // SAFETY: `map` is aligned as its type is, the arrays have `R` elements, of the strides all but
+        // the first; the address is only written down.
+        let encoded = unsafe {
+            driver.cuTensorMapEncodeTiled(
+                &raw mut map,
+                layout.format.unwrap_or(own).raw(),
+                R as u32,
+                pointer(memory.address()),
+                layout.dims.as_ptr(),
+                strides[1..].as_ptr(),
+                tiling.boxes.as_ptr(),
+                layout.steps.as_ptr(),
+                options.interleave.raw(),
+                options.swizzle.raw(),
+                options.promotion.raw(),
+                options.fill.raw(),
+            )
+        };
+        core.check(encoded)?;
+        Ok(Self { map, memory })
+    }
+
+    /// The map of a batch of images of which columns are copied (`cuTensorMapEncodeIm2col`).
+    ///
+    /// # Errors
+    /// As [`tiled`](Self::tiled).
+    #[doc(alias = "cuTensorMapEncodeIm2col")]
+    #[track_caller]
+    pub fn im2col<const R: usize>(
+        context: &Context,
+        memory: V,
+        columns: Im2col<R>,
+    ) -> Result<Self> {
+        let (layout, options) = (columns.layout, columns.options);
+        let own = V::Element::FORMAT;
+        let strides = layout.check(own, options, memory.address(), memory.room())?;
+        columns.check_columns(own.bytes())?;
+        let (lower, upper) = columns.space();
+        let core = context.core();
+        let driver = core.enter()?;
+        let mut map = CUtensorMap::default();
+        // SAFETY: `map` is aligned as its type is, the arrays have `R` elements, of the strides all but
+        // the first, of the corners two less; the address is only written down.
+        let encoded = unsafe {
+            driver.cuTensorMapEncodeIm2col(
+                &raw mut map,
+                layout.format.unwrap_or(own).raw(),
+                R as u32,
+                pointer(memory.address()),
+                layout.dims.as_ptr(),
+                strides[1..].as_ptr(),
+                lower.as_ptr(),
+                upper.as_ptr(),
+                columns.channels,
+                columns.pixels,
+                layout.steps.as_ptr(),
+                options.interleave.raw(),
+                options.swizzle.raw(),
+                options.promotion.raw(),
+                options.fill.raw(),
+            )
+        };
+        core.check(encoded)?;
+        Ok(Self { map, memory })
+    }
+
+    /// The same map of other memory (`cuTensorMapReplaceAddress`), which is as long as the first at
+    /// least: the next block of a ring, without a map of its own being made.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a shorter view, or one that is not aligned to 32 bytes; else as
+    /// [`tiled`](Self::tiled).
+    #[doc(alias = "cuTensorMapReplaceAddress")]
+    #[track_caller]
+    pub fn of<W>(&self, context: &Context, memory: W) -> Result<TensorMap<W>>
+    where
+        W: TensorMemory<Element = V::Element>,
+    {
+        if memory.room() < self.memory.room() {
+            let (there, room) = (memory.room(), self.memory.room());
+            let problem = format!("a view of {there} bytes, and the map is of one of {room}");
+            return Err(Error::invalid("view", problem));
+        }
+        // What slices of channels need, which the map may have.
+        if !memory.address().is_multiple_of(32) {
+            let problem = format!("{:#x} is no multiple of 32", memory.address());
+            return Err(Error::invalid("address", problem));
+        }
+        let core = context.core();
+        let driver = core.enter()?;
+        let mut map = self.map;
+        let address = pointer(memory.address());
+        // SAFETY: the map was made by the driver; the address is only written down.
+        let replaced = unsafe { driver.cuTensorMapReplaceAddress(&raw mut map, address) };
+        core.check(replaced)?;
+        Ok(TensorMap { map, memory })
+    }
+
+    /// The driver's map, which is good as long as the memory is.
+    #[must_use]
+    pub fn as_raw(&self) -> &CUtensorMap {
+        &self.map
+    }
+
+    /// The view that it is of.
+    #[must_use]
+    pub fn memory(&self) -> &V {
+        &self.memory
+    }
+}
+
+/// An address as the driver's functions for maps take it.
+fn pointer(address: CUdeviceptr) -> *mut c_void {
+    ptr::without_provenance_mut(address as usize)
+}
+
+impl<V: TensorMemory + fmt::Debug> fmt::Debug for TensorMap<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TensorMap")
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: TensorElement> KernelArg for &TensorMap<DeviceSlice<'_, T>> {
+    fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        self.memory.check_written(stream)?;
+        self.memory.join(stream)?;
+        arguments.push(self.map.opaque)
+    }
+}

@@ -1,0 +1,130 @@
+//! How boxes lie in shared memory, and how they come there.
+
+use cupola_sys::driver::{
+    CUtensorMapFloatOOBfill as RawFill, CUtensorMapInterleave as RawInterleave,
+    CUtensorMapL2promotion as RawPromotion, CUtensorMapSwizzle as RawSwizzle,
+};
+
+/// How the bytes of a box are permuted in shared memory, so that threads which read a column of it
+/// meet different banks (`CUtensorMapSwizzle`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Swizzle {
+    /// Not at all.
+    #[default]
+    None,
+    /// Pieces of 16 bytes within 32.
+    Bytes32,
+    /// Pieces of 16 bytes within 64.
+    Bytes64,
+    /// Pieces of 16 bytes within 128.
+    Bytes128,
+}
+
+impl Swizzle {
+    /// The most bytes that the innermost dimension of a box has; `None` for any number.
+    pub(super) const fn span(self) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::Bytes32 => Some(32),
+            Self::Bytes64 => Some(64),
+            Self::Bytes128 => Some(128),
+        }
+    }
+
+    pub(super) const fn raw(self) -> RawSwizzle {
+        match self {
+            Self::None => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+            Self::Bytes32 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+            Self::Bytes64 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+            Self::Bytes128 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        }
+    }
+}
+
+/// Whether the channels of the array come in slices, as in NC/8HWC8 (`CUtensorMapInterleave`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Interleave {
+    /// They do not.
+    #[default]
+    None,
+    /// In slices of 16 bytes.
+    Bytes16,
+    /// In slices of 32 bytes.
+    Bytes32,
+}
+
+impl Interleave {
+    pub(super) const fn raw(self) -> RawInterleave {
+        match self {
+            Self::None => RawInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+            Self::Bytes16 => RawInterleave::CU_TENSOR_MAP_INTERLEAVE_16B,
+            Self::Bytes32 => RawInterleave::CU_TENSOR_MAP_INTERLEAVE_32B,
+        }
+    }
+
+    /// What the address and the strides are multiples of.
+    pub(super) const fn alignment(self) -> u64 {
+        match self {
+            Self::Bytes32 => 32,
+            Self::None | Self::Bytes16 => 16,
+        }
+    }
+}
+
+/// How much of the array one access brings to the level-2 cache (`CUtensorMapL2promotion`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum L2Promotion {
+    /// What was asked for.
+    #[default]
+    None,
+    /// 64 bytes.
+    Bytes64,
+    /// 128 bytes.
+    Bytes128,
+    /// 256 bytes.
+    Bytes256,
+}
+
+impl L2Promotion {
+    pub(super) const fn raw(self) -> RawPromotion {
+        match self {
+            Self::None => RawPromotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
+            Self::Bytes64 => RawPromotion::CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+            Self::Bytes128 => RawPromotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+            Self::Bytes256 => RawPromotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        }
+    }
+}
+
+/// What elements of a box have that lie outside of the array (`CUtensorMapFloatOOBfill`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fill {
+    /// Zero.
+    #[default]
+    Zero,
+    /// A not-a-number of which fused multiplications and additions make zero. Of floating-point
+    /// elements alone.
+    NotANumber,
+}
+
+impl Fill {
+    pub(super) const fn raw(self) -> RawFill {
+        match self {
+            Self::Zero => RawFill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            Self::NotANumber => RawFill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+        }
+    }
+}
+
+/// What all kinds of maps have in common besides the array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) swizzle: Swizzle,
+    pub(super) interleave: Interleave,
+    pub(super) promotion: L2Promotion,
+    pub(super) fill: Fill,
+}
