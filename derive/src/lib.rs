@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Meta, Result, Token, punctuated::Punctuated};
 
-/// Implements `DeviceCopy` and `KernelArg` for a struct whose fields are `DeviceCopy`.
+/// Implements `DeviceCopy` for a struct whose fields are `DeviceCopy`: it is an argument of kernels then.
 ///
 /// The struct is `#[repr(C)]` or `#[repr(transparent)]`, so that device code finds its fields
 /// where the host put them, and has no type or lifetime parameters. That it has no padding is
@@ -74,7 +74,7 @@ fn derived(input: proc_macro::TokenStream, root: &TokenStream) -> proc_macro::To
         .into()
 }
 
-/// Both implementations, with `root` as the path of `cupola_managers`.
+/// The implementation, with `root` as the path of `cupola_managers`.
 fn implementations(input: &DeriveInput, root: &TokenStream) -> Result<TokenStream> {
     let Data::Struct(data) = &input.data else {
         return Err(Error::new_spanned(
@@ -137,17 +137,6 @@ fn implementations(input: &DeriveInput, root: &TokenStream) -> Result<TokenStrea
                     }
                 )*
                 rest.is_empty()
-            }
-        }
-
-        #[automatically_derived]
-        impl #root::ops::KernelArg for #name {
-            fn push(
-                self,
-                arguments: &mut #root::ops::LaunchArgs,
-                _: &#root::Stream,
-            ) -> #root::Result<()> {
-                arguments.push(self)
             }
         }
     })

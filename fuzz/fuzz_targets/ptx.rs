@@ -1,8 +1,13 @@
-//! Any bytes as PTX, through the parser and the decoder of the software device.
+//! Any bytes as PTX, through the parser and the decoder of the software device, and through the look for
+//! kernels that wait for the one before them.
 #![no_main]
 
+// It is private there, and needs the standard library alone.
+#[path = "../../managers/src/module/ptx.rs"]
+mod waiting;
+
 use cupola_sim::exec::{Placement, Program, VarSpace};
-use cupola_sim::ptx::Module;
+use cupola_sim::ptx::{Module, Stmt};
 use libfuzzer_sys::fuzz_target;
 
 /// Gives out addresses, and holds the loader to them.
@@ -34,12 +39,26 @@ impl Placement for Device {
     }
 }
 
+fn waits(body: &[Stmt<'_>]) -> bool {
+    body.iter().any(|statement| match statement {
+        Stmt::Instr(instruction) => instruction.op.to_string() == "griddepcontrol.wait",
+        Stmt::Scope(inner) => waits(inner),
+        _ => false,
+    })
+}
+
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
+    let waiting = waiting::waiting_kernels(&text);
     let module = match Module::parse(&text) {
         Ok(module) => module,
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
+    for name in &waiting {
+        let mut kernels = module.funcs.iter().filter(|func| func.entry && *func.name == **name);
+        let found = kernels.any(|kernel| kernel.body.as_deref().is_some_and(waits));
+        assert!(found, "{name} does not wait");
+    }
     let program = match Program::load(&module, &mut Device::default()) {
         Ok(program) => program,
         Err(error) => return assert!(!error.to_string().is_empty()),

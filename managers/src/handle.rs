@@ -58,6 +58,7 @@ impl<G> ManagedHandle<G> {
     pub(crate) const NONE: Self = Self(Handle::from_parts(0, u64::MAX));
 
     /// A handle of this manager. The index is of one of its slots.
+    #[inline]
     pub(crate) fn new(manager: ManagerNumber, handle: Handle<G>) -> Self {
         debug_assert!(handle.index() >> SLOT_BITS == 0);
         let index = handle.index() as u32 | manager.0 << SLOT_BITS;
@@ -73,6 +74,7 @@ impl<G> ManagedHandle<G> {
 
     /// The handle as a number, for C and for logs. Never zero.
     #[must_use]
+    #[inline]
     pub const fn to_bits(self) -> u64 {
         self.0.to_bits()
     }

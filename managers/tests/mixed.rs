@@ -7,7 +7,7 @@ mod test_bench;
 use cupola_managers::context::context_switches;
 use cupola_managers::event::EventConfig;
 use cupola_managers::module::Function;
-use cupola_managers::ops::{KernelArg, LaunchArgs, LaunchConfig};
+use cupola_managers::ops::{LaunchArgs, LaunchConfig};
 use cupola_managers::{Context, Error, ExecutionManager, MemoryPool, Result, Stream};
 use cupola_managers::{Event, ops};
 use cupola_sim::Machine;
@@ -102,8 +102,8 @@ fn arguments_are_launched_on_the_stream_they_were_made_for() {
     let other = side.context.streams().create(Default::default()).unwrap();
     let buffer = side.pool.allocate::<u64>(8, &side.stream).unwrap();
     let mut arguments = LaunchArgs::new();
-    buffer.view().push(&mut arguments, &side.stream).unwrap();
-    let second = buffer.view().push(&mut arguments.clone(), &other);
+    arguments.push_for(buffer.view(), &side.stream).unwrap();
+    let second = arguments.clone().push_for(&buffer, &other);
     assert!(matches!(second, Err(Error::Invalid { .. })), "{second:?}");
     let launch = |stream: &Stream| {
         let grid = LaunchConfig::linear(1, 1);

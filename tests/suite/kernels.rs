@@ -175,15 +175,14 @@ fn launches_that_cannot_be_right_are_refused() {
         };
         assert_eq!(
             mismatch(few),
-            ArgumentMismatch::Count {
-                declared: 4,
-                given: 2
+            ArgumentMismatch {
+                declared: Box::new([8, 4, 8, 8]),
+                given: Box::new([8, 4]),
             }
         );
-        let size = ArgumentMismatch::Size {
-            index: 1,
-            declared: 4,
-            given: 8,
+        let size = ArgumentMismatch {
+            declared: Box::new([8, 4, 8, 8]),
+            given: Box::new([8, 8, 8, 8]),
         };
         assert_eq!(mismatch(wide), size);
     } else {

@@ -4,7 +4,7 @@
 use cupola_kernels::Kernels;
 use cupola_managers::event::EventConfig;
 use cupola_managers::managed::{ManagedConfig, ManagedContext};
-use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::ops::{self, In, InOut, Kernel, LaunchConfig};
 use cupola_managers::pipeline::{CopyThreads, Pipeline, PipelineConfig, Step};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::{StreamPool, StreamPoolConfig};
@@ -183,6 +183,16 @@ pub(crate) fn launch(
     let arguments = (64u64, 2.0f32, x, &mut *y);
     // SAFETY: 64 words each, which are floats to the kernel.
     let launched = unsafe { ops::launch(&saxpy, LaunchConfig::linear(1, 64), arguments, stream) };
+    tainted(launched, || y.taint())?;
+    // SAFETY: saxpy(unsigned long, float, const float *, float *), whose floats are words here.
+    let typed = unsafe { Kernel::<(u64, f32, In<u32>, InOut<u32>)>::new(saxpy) }?;
+    // How much shared memory the kernel may have is asked.
+    let config = LaunchConfig {
+        shared_bytes: 64,
+        ..LaunchConfig::linear(1, 64)
+    };
+    // SAFETY: it touches no element of none.
+    let launched = unsafe { typed.launch(config, (0, 2.0, x, &mut *y), stream) };
     tainted(launched, || y.taint())?;
     context.modules().release(module.handle())
 }

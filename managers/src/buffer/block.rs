@@ -90,6 +90,7 @@ impl Block {
         unsafe { &*Pool::of(self.header()) }
     }
 
+    #[inline]
     pub(crate) fn address(&self) -> CUdeviceptr {
         self.header().address()
     }
@@ -116,6 +117,19 @@ impl Block {
             true => Ok(()),
             false => Err(Error::WrongContext { what: "the buffer" }),
         }
+    }
+
+    /// Whether no other stream has used the memory, and no operation has failed to write it.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.header().rest().get().is_none()
+    }
+
+    /// Whether a use on `stream` needs no preparation: it is the stream of a [plain](Self::is_plain)
+    /// block.
+    #[inline]
+    pub(crate) fn is_ready(&self, stream: &Stream) -> bool {
+        stream.is(self.home()) && self.is_plain() && !stream.is_captured()
     }
 
     /// Prepares a use on `stream`: after this, work put there finds the memory allocated,

@@ -111,6 +111,7 @@ impl<T: DeviceCopy> Buffer<T> {
 
     /// All elements, for reading.
     #[must_use]
+    #[inline]
     pub fn view(&self) -> DeviceSlice<'_, T> {
         DeviceSlice {
             address: self.block.address(),
@@ -122,6 +123,7 @@ impl<T: DeviceCopy> Buffer<T> {
 
     /// All elements, for writing.
     #[must_use]
+    #[inline]
     pub fn view_mut(&mut self) -> DeviceSliceMut<'_, T> {
         DeviceSliceMut {
             address: self.block.address(),
@@ -155,6 +157,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// [`used_on`](Self::used_on) before putting it on another stream than
     /// [`stream`](Self::stream), and do not let it outlive the buffer.
     #[must_use]
+    #[inline]
     pub fn as_raw(&self) -> CUdeviceptr {
         self.block.address()
     }
@@ -247,12 +250,14 @@ macro_rules! views {
 
             /// Size in bytes.
             #[must_use]
+            #[inline]
             pub fn bytes(&self) -> u64 {
                 (self.len * size_of::<T>()) as u64
             }
 
             /// The device address of the first element.
             #[must_use]
+            #[inline]
             pub fn as_raw(&self) -> CUdeviceptr {
                 self.address
             }
@@ -336,6 +341,14 @@ views! {
     DeviceSliceMut
 }
 
+impl<'b, T: DeviceCopy> DeviceSlice<'b, T> {
+    /// The memory's owner; `None` for memory that this crate does not own.
+    #[inline]
+    pub(crate) fn owner(&self) -> Option<&'b Block> {
+        self.block
+    }
+}
+
 impl<T: DeviceCopy> Clone for DeviceSlice<'_, T> {
     fn clone(&self) -> Self {
         *self
@@ -357,6 +370,7 @@ impl<T: DeviceCopy> DeviceSliceMut<'_, T> {
 
     /// The same elements, for reading.
     #[must_use]
+    #[inline]
     pub fn as_slice(&self) -> DeviceSlice<'_, T> {
         DeviceSlice {
             address: self.address,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 ///
 /// Implemented for the numbers, `bool`, arrays, and with the feature `half` for `f16` and `bf16`.
 /// `#[derive(DeviceCopy)]` (feature `derive`) implements it for a struct and checks each condition
-/// below at compile time; it makes the struct an argument of kernels as well.
+/// below at compile time. Every type that has it is an argument of kernels, by value.
 ///
 /// Most types take any bytes. For types that do not (`bool`, and structs that contain one), every
 /// read from a device looks at each element before it hands out a reference, and is

@@ -21,7 +21,7 @@ use super::intern::{self, Member};
 use super::ledger::{ExecutableCounts, Kind, Ledger};
 use super::ownership::{ContextKind, GreenPart, Ownership, forgive_shutdown};
 use super::reactor::Reactor;
-use super::shared::SharedContext;
+use super::shared::{ShapeLimits, SharedContext};
 use crate::error::{Error, Latch, Launches, Result, Site};
 use crate::handle::ContextHandle;
 use crate::pool::live_blocks::LiveBlocks;
@@ -329,19 +329,29 @@ impl ContextCore {
     /// The context is not lost, and this is its process.
     #[inline]
     pub(crate) fn healthy(&self) -> Result<()> {
-        if let Some(first) = self.latch().get() {
-            return Err(self.lost_to(first));
-        }
-        if self.ledger.is_forked() {
-            return Err(Error::Forked);
+        if !self.is_healthy() {
+            return self.unhealthy();
         }
         Ok(())
+    }
+
+    #[cold]
+    fn unhealthy(&self) -> Result<()> {
+        match self.latch().get() {
+            Some(first) => Err(self.lost_to(first)),
+            None => Err(Error::Forked),
+        }
     }
 
     /// Whether the context is not lost, and this is its process.
     #[inline]
     pub(crate) fn is_healthy(&self) -> bool {
         self.latch().get().is_none() && !self.ledger.is_forked()
+    }
+
+    /// The most blocks and threads that the device takes, asked once.
+    pub(crate) fn shape_limits(&self) -> Result<ShapeLimits, DriverError> {
+        self.shared.shape_limits(&self.driver, self.device)
     }
 
     /// The kernels that may still run.

@@ -98,6 +98,7 @@ impl Drop for Held {
 }
 
 /// The context that the driver says is current, which may be destroyed: it is for comparing only.
+#[inline]
 pub(super) fn get(driver: &Driver) -> Result<CUcontext, DriverError> {
     let mut raw: CUcontext = ptr::null_mut();
     // SAFETY: `raw` outlives the call.

@@ -194,25 +194,24 @@ pub enum Error {
     Item(Box<ItemError<Self>>),
 }
 
-/// How the arguments of a launch differ from the parameters that the kernel declares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgumentMismatch {
-    /// Too few or too many.
-    Count {
-        /// How many the kernel declares.
-        declared: usize,
-        /// How many the launch gave.
-        given: usize,
-    },
-    /// One has another size.
-    Size {
-        /// Position of the argument, from 0.
-        index: usize,
-        /// Bytes that the kernel declares.
-        declared: usize,
-        /// Bytes that the launch gave.
-        given: usize,
-    },
+/// How the arguments of a launch, or the types of a [`Kernel`](crate::ops::Kernel), differ from the
+/// parameters that the kernel declares: all sizes of both in bytes, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentMismatch {
+    /// The size of each parameter that the kernel declares.
+    pub declared: Box<[usize]>,
+    /// The size of each argument, or type, that was given.
+    pub given: Box<[usize]>,
+}
+
+impl ArgumentMismatch {
+    /// The position, from 0, of the first of which the sizes differ, or that one side lacks.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        let mut pairs = self.declared.iter().zip(&self.given);
+        let differs = pairs.position(|(declared, given)| declared != given);
+        differs.unwrap_or(self.declared.len().min(self.given.len()))
+    }
 }
 
 impl Error {

@@ -117,16 +117,19 @@ impl std::error::Error for Error {
 
 impl fmt::Display for ArgumentMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count { declared, given } => {
-                write!(f, "it takes {declared} arguments, not {given}")
+        let (declared, given, at) = (&self.declared, &self.given, self.position());
+        match (declared.get(at), given.get(at)) {
+            (Some(of), Some(size)) if declared.len() == given.len() => {
+                write!(f, "argument {at} has {of} bytes, not {size}")?;
             }
-            Self::Size {
-                index,
-                declared,
-                given,
-            } => write!(f, "argument {index} has {declared} bytes, not {given}"),
+            _ => write!(
+                f,
+                "it takes {} arguments, not {}",
+                declared.len(),
+                given.len()
+            )?,
         }
+        write!(f, "; bytes declared: {declared:?}, given: {given:?}")
     }
 }
 
@@ -195,19 +198,24 @@ mod tests {
         assert!(Error::Forked.source().is_none());
     }
 
-    // Without it a refused launch could name the wrong one of its two numbers.
+    // Without it a refused launch could name the wrong one of its two sides, or a part of them.
     #[test]
     fn a_mismatch_says_what_the_kernel_declares_and_what_was_given() {
-        let count = ArgumentMismatch::Count {
-            declared: 4,
-            given: 2,
+        let mismatch = |declared: &[usize], given: &[usize]| ArgumentMismatch {
+            declared: declared.into(),
+            given: given.into(),
         };
-        assert_eq!(count.to_string(), "it takes 4 arguments, not 2");
-        let size = ArgumentMismatch::Size {
-            index: 1,
-            declared: 4,
-            given: 8,
-        };
-        assert_eq!(size.to_string(), "argument 1 has 4 bytes, not 8");
+        let count = mismatch(&[8, 4, 8, 8], &[8, 4]);
+        assert_eq!(count.position(), 2);
+        assert_eq!(
+            count.to_string(),
+            "it takes 4 arguments, not 2; bytes declared: [8, 4, 8, 8], given: [8, 4]"
+        );
+        let size = mismatch(&[8, 4, 8], &[8, 8, 4]);
+        assert_eq!(size.position(), 1);
+        assert_eq!(
+            size.to_string(),
+            "argument 1 has 4 bytes, not 8; bytes declared: [8, 4, 8], given: [8, 8, 4]"
+        );
     }
 }

@@ -23,7 +23,8 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::module::Function;
 use crate::ops::{
-    KernelArg, KernelArgs, LaunchArgs, LaunchAttributes, LaunchConfig, Pattern, check_launch,
+    KernelArg, KernelArgs, KernelParam, LaunchAttributes, LaunchConfig, PassedAs, Pattern,
+    check_launch,
 };
 use crate::stream::{GraphResources, Stream, StreamConfig};
 
@@ -183,13 +184,18 @@ impl GraphBuilder {
     /// where it is instantiated with `USE_NODE_PRIORITY`.
     ///
     /// # Errors
-    /// As [`ops::launch_with`](crate::ops::launch_with) and [`empty`](Self::empty).
+    /// As [`ops::launch_with`](crate::ops::launch_with) and [`empty`](Self::empty); [`Error::Invalid`]
+    /// naming `programmatic`, which a node cannot have.
     ///
     /// # Safety
     /// The conditions of [`ops::launch_with`](crate::ops::launch_with), for each launch of the graph.
     #[doc(alias = "cuGraphAddKernelNode")]
     #[doc(alias = "cuGraphKernelNodeSetAttribute")]
     #[track_caller]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an argument is a `&mut Buffer`"
+    )]
     pub unsafe fn kernel_with(
         &mut self,
         after: &[Node],
@@ -198,14 +204,15 @@ impl GraphBuilder {
         attributes: LaunchAttributes,
         arguments: impl KernelArgs,
     ) -> Result<Node> {
-        let list = arguments;
-        let mut arguments = LaunchArgs::new();
-        list.collect(&mut arguments, self.stream())?;
-        let mut pointers = arguments.pointers();
         check_launch(function, config, arguments.sizes(), self.stream())?;
-        attributes.check(config)?;
+        attributes.check_node()?;
+        attributes.check(config, function)?;
+        attributes.check_driver(self.core().driver())?;
+        arguments.prepare(self.stream())?;
+        let mut values = arguments.values();
+        let mut pointers = arguments.pointers(&mut values);
         self.resources.keep_one(function.raw().addr(), function);
-        let parameters = calls::kernel(function, config, &mut pointers);
+        let parameters = calls::kernel(function, config, pointers.as_mut());
         // SAFETY: the graph, its nodes and the function are alive, and all pointers outlive the calls,
         // which copy the arguments; that they fit the kernel is a condition of this function.
         self.add(NodeKind::Kernel, after, |driver, node, to| unsafe {
@@ -480,10 +487,18 @@ unsafe impl Send for DeviceNode {}
 unsafe impl Sync for DeviceNode {}
 
 impl KernelArg for DeviceNode {
-    fn push(self, arguments: &mut LaunchArgs, _: &Stream) -> Result<()> {
-        arguments.push(self.0.addr() as u64)
+    type Value = u64;
+
+    fn value(&self) -> u64 {
+        self.0.addr() as u64
     }
 }
+
+impl KernelParam for DeviceNode {
+    type Value = u64;
+}
+
+impl PassedAs<DeviceNode> for DeviceNode {}
 
 /// Why the graphs of conditional nodes have no pinned memory.
 const PINNED: &str = "pinned memory goes up and down outside of conditional nodes";

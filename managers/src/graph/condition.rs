@@ -12,8 +12,7 @@ use cupola_sys::driver::{
 use super::raw::RawGraph;
 use super::{GraphBuilder, Node, NodeKind, calls};
 use crate::error::{Error, Result};
-use crate::ops::{KernelArg, LaunchArgs};
-use crate::stream::Stream;
+use crate::ops::{KernelArg, KernelParam, PassedAs};
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
 const ASSIGN_DEFAULT: u32 = 1;
@@ -28,10 +27,18 @@ pub struct Condition {
 }
 
 impl KernelArg for Condition {
-    fn push(self, arguments: &mut LaunchArgs, _: &Stream) -> Result<()> {
-        arguments.push(self.raw)
+    type Value = u64;
+
+    fn value(&self) -> u64 {
+        self.raw
     }
 }
+
+impl KernelParam for Condition {
+    type Value = u64;
+}
+
+impl PassedAs<Condition> for Condition {}
 
 /// What is in a [`Condition`] when a launch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

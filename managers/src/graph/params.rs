@@ -14,7 +14,7 @@ use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::module::Function;
-use crate::ops::{KernelArgs, LaunchArgs, LaunchConfig, Pattern, check_launch};
+use crate::ops::{KernelArgs, LaunchConfig, Pattern, check_launch};
 
 /// What may be left out of a launch.
 const OPTIONAL: [NodeKind; 3] = [NodeKind::Kernel, NodeKind::Copy, NodeKind::Fill];
@@ -36,6 +36,10 @@ impl GraphExec {
     /// The conditions of [`ops::launch`](crate::ops::launch), for each launch of the graph.
     #[doc(alias = "cuGraphExecKernelNodeSetParams")]
     #[track_caller]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an argument is a `&mut Buffer`"
+    )]
     pub unsafe fn set_kernel(
         &mut self,
         node: Node,
@@ -45,14 +49,13 @@ impl GraphExec {
     ) -> Result<()> {
         let nodes = self.nodes_of(node, &[NodeKind::Kernel])?;
         let change = nodes.change();
-        let list = arguments;
-        let mut arguments = LaunchArgs::new();
-        list.collect(&mut arguments, change.stream())?;
-        let mut pointers = arguments.pointers();
         check_launch(function, config, arguments.sizes(), change.stream())?;
+        arguments.prepare(change.stream())?;
+        let mut values = arguments.values();
+        let mut pointers = arguments.pointers(&mut values);
         let address = function.raw().addr();
         change.resources().keep_one(address, function);
-        let parameters = calls::kernel(function, config, &mut pointers);
+        let parameters = calls::kernel(function, config, pointers.as_mut());
         self.begin_change(node, &change)?;
         let core = Arc::clone(self.core());
         let driver = core.enter()?;

@@ -4,14 +4,16 @@ use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use cupola_sys::driver::{
     CUfunction, CUfunction_attribute as Attribute, CUresult, Driver, DriverError, id,
 };
 
 use super::{FunctionHandle, Module, RawModule};
-use crate::driver::ContextCore;
+use crate::driver::{ContextCore, Identity};
 use crate::error::{Cause, Result, Site};
+use crate::stream::Stream;
 use crate::sync::capacity::Permit;
 
 /// One parameter of a kernel.
@@ -44,12 +46,31 @@ pub struct FunctionAttributes {
     pub binary_version: u32,
 }
 
+/// The most blocks and threads that a kernel may be launched with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaunchLimits {
+    /// Blocks in x, y and z.
+    pub(crate) grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub(crate) block: [u32; 3],
+    /// Threads of a block in all.
+    pub(crate) threads: u32,
+}
+
 pub(crate) struct FunctionInner {
     handle: FunctionHandle,
     name: CString,
     raw: CUfunction,
     /// The number of its name in its context's record of launches.
     number: u32,
+    /// The context that its module is loaded into.
+    context: Identity,
+    limits: LaunchLimits,
+    /// At least so many bytes of dynamic shared memory may be asked for; more perhaps, if the driver says
+    /// so.
+    dynamic_shared: AtomicU32,
+    /// Its PTX says that it waits for the kernel before it.
+    waits: bool,
     attributes: FunctionAttributes,
     /// `None` when the driver cannot tell (before CUDA 12.4).
     parameters: Option<Box<[Parameter]>>,
@@ -76,12 +97,22 @@ impl FunctionInner {
         // SAFETY: the module is loaded, the name ends with a NUL, `raw` outlives the call.
         unsafe { driver.cuModuleGetFunction(&raw mut raw, module.raw, name.as_ptr()) }
             .map_err(|call| module.explain(failed(call), name))?;
+        let attributes = read_attributes(driver, raw).map_err(failed)?;
+        let shape = core.shape_limits().map_err(failed)?;
         Ok(Self {
             handle,
             name: name.to_owned(),
             raw,
             number: core.launches().name(name),
-            attributes: read_attributes(driver, raw).map_err(failed)?,
+            context: core.current_identity(),
+            limits: LaunchLimits {
+                grid: shape.grid,
+                block: shape.block,
+                threads: attributes.max_threads_per_block,
+            },
+            dynamic_shared: AtomicU32::new(0),
+            waits: module.waits(name),
+            attributes,
             parameters: read_parameters(driver, raw).map_err(failed)?,
             _permit: permit,
         })
@@ -89,6 +120,12 @@ impl FunctionInner {
 
     pub(super) fn name(&self) -> &CStr {
         &self.name
+    }
+
+    /// So many bytes of dynamic shared memory may be asked for.
+    pub(super) fn know_dynamic_shared(&self, bytes: u32) {
+        // Relaxed: a number alone, which a launch may learn late.
+        self.dynamic_shared.fetch_max(bytes, Ordering::Relaxed);
     }
 }
 
@@ -143,11 +180,17 @@ pub struct Function {
     inner: Arc<FunctionInner>,
     /// Keeps the code loaded.
     module: Module,
+    /// The program has said that it waits for the kernel before it.
+    assumed_to_wait: bool,
 }
 
 impl Function {
     pub(super) fn new(inner: Arc<FunctionInner>, module: Module) -> Self {
-        Self { inner, module }
+        Self {
+            inner,
+            module,
+            assumed_to_wait: false,
+        }
     }
 
     /// The function's handle in its [`FunctionManager`](super::FunctionManager).
@@ -158,6 +201,7 @@ impl Function {
 
     /// The module that it is of.
     #[must_use]
+    #[inline]
     pub fn module(&self) -> &Module {
         &self.module
     }
@@ -177,6 +221,7 @@ impl Function {
     /// The parameters it declares; `None` when the driver cannot tell (before CUDA 12.4).
     #[doc(alias = "cuFuncGetParamInfo")]
     #[must_use]
+    #[inline]
     pub fn parameters(&self) -> Option<&[Parameter]> {
         self.inner.parameters.as_deref()
     }
@@ -191,6 +236,50 @@ impl Function {
         self.raw()
     }
 
+    /// Whether the kernel is known to wait for the kernel before it on its stream, as it must if it is to
+    /// [start before that one ends](crate::ops::LaunchAttributes::programmatic): it was loaded from PTX,
+    /// and executes `griddepcontrol.wait` itself (`cudaGridDependencySynchronize`), or
+    /// [`assume_waits`](Self::assume_waits) said so.
+    #[must_use]
+    pub fn waits_for_predecessor(&self) -> bool {
+        self.inner.waits || self.assumed_to_wait
+    }
+
+    /// Takes the kernel for one that waits for the kernel before it, where that cannot be seen: its
+    /// module was loaded from a binary, or it waits in a function that it calls. It counts for this value
+    /// and its clones.
+    ///
+    /// # Safety
+    /// Each thread of the kernel that reads or writes memory executes `griddepcontrol.wait` before it
+    /// does so.
+    #[must_use]
+    pub unsafe fn assume_waits(mut self) -> Self {
+        self.assumed_to_wait = true;
+        self
+    }
+
+    /// Whether its context is the stream's.
+    #[inline]
+    pub(crate) fn is_in_context_of(&self, stream: &Stream) -> bool {
+        self.inner.context == stream.core().current_identity()
+    }
+
+    /// The most that it may be launched with.
+    #[inline]
+    pub(crate) fn limits(&self) -> &LaunchLimits {
+        &self.inner.limits
+    }
+
+    /// Dynamic shared memory that it may have for certain, without asking the driver.
+    #[inline]
+    pub(crate) fn known_dynamic_shared(&self) -> u32 {
+        self.inner.dynamic_shared.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn inner(&self) -> &FunctionInner {
+        &self.inner
+    }
+
     /// For calls of this crate, which remember their launches.
     #[inline]
     pub(crate) fn raw(&self) -> CUfunction {
@@ -202,6 +291,7 @@ impl Function {
         self.inner.number
     }
 
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         self.module.core()
     }

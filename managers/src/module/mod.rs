@@ -5,6 +5,7 @@ mod functions;
 mod global;
 mod jit;
 mod link;
+mod ptx;
 mod shared_memory;
 mod shutdown;
 mod uses;
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use cupola_core::tag;
 use cupola_sys::driver::{CUmodule, CUresult};
 
+pub(crate) use function::LaunchLimits;
 pub use function::{Function, FunctionAttributes, Parameter};
 
 use crate::driver::RelaxedCapture;
@@ -88,6 +90,8 @@ pub(crate) struct RawModule {
     core: Arc<ContextCore>,
     /// The messages of the driver's compiler when it took the module.
     remarks: Box<str>,
+    /// The kernels that wait for the kernel before them, of a module that was loaded from PTX.
+    waiting: Box<[Box<str>]>,
 }
 
 // SAFETY: a CUmodule may be used from any thread; the rest is Send and Sync.
@@ -96,8 +100,15 @@ unsafe impl Send for RawModule {}
 unsafe impl Sync for RawModule {}
 
 impl RawModule {
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         &self.core
+    }
+
+    /// Whether the kernel of this name is known to wait for the kernel before it.
+    fn waits(&self, name: &CStr) -> bool {
+        let is_it = |waiting: &str| waiting.as_bytes() == name.to_bytes();
+        self.waiting.iter().any(|waiting| is_it(waiting))
     }
 
     /// An error about a function of that name, with the compiler's messages about it.
@@ -182,9 +193,7 @@ impl ModuleManager {
     #[doc(alias = "cuModuleLoadDataEx")]
     #[track_caller]
     pub fn load_ptx(&self, ptx: &str) -> Result<Module> {
-        let text = text(ptx)?;
-        // SAFETY: PTX is text that ends with a NUL.
-        unsafe { self.load(text.as_bytes_with_nul(), false) }
+        self.load_text(ptx, false)
     }
 
     /// Loads PTX, as [`load_ptx`](Self::load_ptx) does, and the manager keeps the module until
@@ -194,9 +203,7 @@ impl ModuleManager {
     /// As [`load_ptx`](Self::load_ptx).
     #[track_caller]
     pub fn load_ptx_held(&self, ptx: &str) -> Result<Module> {
-        let text = text(ptx)?;
-        // SAFETY: PTX is text that ends with a NUL.
-        unsafe { self.load(text.as_bytes_with_nul(), true) }
+        self.load_text(ptx, true)
     }
 
     /// Loads a cubin or a fat binary (`cuModuleLoadDataEx`), and leases the module, as
@@ -212,7 +219,7 @@ impl ModuleManager {
     #[track_caller]
     pub unsafe fn load_binary(&self, image: &[u8]) -> Result<Module> {
         // SAFETY: needs a whole binary, which `image` is by this function's condition.
-        unsafe { self.load(image, false) }
+        unsafe { self.load(image, Box::default(), false) }
     }
 
     /// Loads a binary, as [`load_binary`](Self::load_binary) does, and the manager keeps the module
@@ -226,13 +233,22 @@ impl ModuleManager {
     #[track_caller]
     pub unsafe fn load_binary_held(&self, image: &[u8]) -> Result<Module> {
         // SAFETY: needs a whole binary, which `image` is by this function's condition.
-        unsafe { self.load(image, true) }
+        unsafe { self.load(image, Box::default(), true) }
     }
 
+    #[track_caller]
+    fn load_text(&self, ptx: &str, held: bool) -> Result<Module> {
+        let text = text(ptx)?;
+        // SAFETY: PTX is text that ends with a NUL.
+        unsafe { self.load(text.as_bytes_with_nul(), ptx::waiting_kernels(ptx), held) }
+    }
+
+    /// Loads a module, of whose kernels those of the names `waiting` wait for the kernel before them.
+    ///
     /// # Safety
     /// `image` is text with a NUL at its end, or a whole binary.
     #[track_caller]
-    unsafe fn load(&self, image: &[u8], held: bool) -> Result<Module> {
+    unsafe fn load(&self, image: &[u8], waiting: Box<[Box<str>]>, held: bool) -> Result<Module> {
         let driver = self.core.enter()?;
         let site = self.core.site();
         let make = |handle, permit| {
@@ -266,6 +282,7 @@ impl ModuleManager {
                     _permit: permit,
                     core: Arc::clone(&self.core),
                     remarks: logs.remarks().into(),
+                    waiting,
                 },
                 name: OnceLock::new(),
             })
@@ -391,6 +408,7 @@ impl Module {
         self.0.raw.raw
     }
 
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         self.0.raw.core()
     }

@@ -63,12 +63,30 @@ impl Function {
         let _deferred = DeferCallbacks::new();
         let raising = &self.module().0.raw.raising;
         let _one = raising.lock().unwrap_or_else(PoisonError::into_inner);
-        if core.check(self.most_dynamic(driver))? >= bytes {
-            return Ok(());
+        if core.check(self.most_dynamic(driver))? < bytes {
+            let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+            // SAFETY: the function's module is loaded.
+            core.check(unsafe { driver.cuFuncSetAttribute(self.raw(), MOST_DYNAMIC, value) })?;
         }
-        let value = i32::try_from(bytes).unwrap_or(i32::MAX);
-        // SAFETY: the function's module is loaded.
-        core.check(unsafe { driver.cuFuncSetAttribute(self.raw(), MOST_DYNAMIC, value) })
+        self.inner().know_dynamic_shared(bytes);
+        Ok(())
+    }
+
+    /// Asks the driver whether a launch may have so much dynamic shared memory, and remembers how much
+    /// may be had: other code may have allowed more than was known.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `shared_bytes`; [`Error::Poisoned`], [`Error::Forked`]; what the driver
+    /// returned.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn check_dynamic_shared(&self, bytes: u32) -> Result<()> {
+        let most = self.max_dynamic_shared()?;
+        self.inner().know_dynamic_shared(most);
+        match bytes <= most {
+            true => Ok(()),
+            false => Err(too_much(bytes, most)),
+        }
     }
 
     fn most_dynamic(&self, driver: &Driver) -> Result<u32, DriverError> {
@@ -79,19 +97,21 @@ impl Function {
     }
 
     /// The error of a launch that the driver refused for a value, if it asked for too much shared
-    /// memory.
+    /// memory: other code may allow less than was known.
     #[cold]
     pub(crate) fn too_much_shared(&self, bytes: u32) -> Option<Error> {
         let driver = self.core().driver();
         // The launch had an error already: another says nothing of it.
-        let most = self
-            .most_dynamic(driver)
-            .ok()
-            .filter(|&most| bytes > most)?;
-        let problem = format!(
-            "{bytes} bytes of dynamic shared memory are more than the {most} that the kernel may \
-             have; Function::allow_dynamic_shared allows more, where the device has as much"
-        );
-        Some(Error::invalid("shared_bytes", problem))
+        let most = self.most_dynamic(driver).ok();
+        let most = most.filter(|&most| bytes > most)?;
+        Some(too_much(bytes, most))
     }
+}
+
+fn too_much(bytes: u32, most: u32) -> Error {
+    let problem = format!(
+        "{bytes} bytes of dynamic shared memory are more than the {most} that the kernel may have; \
+         Function::allow_dynamic_shared allows more, where the device has as much"
+    );
+    Error::invalid("shared_bytes", problem)
 }

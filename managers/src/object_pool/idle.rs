@@ -55,6 +55,7 @@ impl IdleObjects {
     }
 
     /// The name of a life.
+    #[inline]
     pub(super) fn name<G: Tag>(&self, index: u32, generation: u64) -> ManagedHandle<G> {
         ManagedHandle::new(self.manager, Handle::from_parts(index, generation))
     }

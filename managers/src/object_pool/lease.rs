@@ -57,6 +57,7 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
     }
 
     /// The name of this life; it is stale if it was released.
+    #[inline]
     pub(crate) fn handle(&self) -> ManagedHandle<G> {
         let node = self.node();
         node.idle.name(node.index, node.word().life())

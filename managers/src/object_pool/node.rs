@@ -49,6 +49,7 @@ impl<T> Node<T> {
     }
 
     /// The state now.
+    #[inline]
     pub(super) fn word(&self) -> Word {
         Word(self.word.load(Ordering::Relaxed))
     }

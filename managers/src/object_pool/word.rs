@@ -45,6 +45,7 @@ impl Word {
         Self((LAST - 1).saturating_sub(2 * lives) << GENERATION)
     }
 
+    #[inline]
     pub(super) fn generation(self) -> u64 {
         self.0 >> GENERATION
     }
@@ -55,6 +56,7 @@ impl Word {
     }
 
     /// The generation that names this life, or named it: odd.
+    #[inline]
     pub(super) fn life(self) -> u64 {
         self.generation().saturating_sub(1) | 1
     }

@@ -13,8 +13,6 @@
 //! call. After an error that the context does not survive, every function returns
 //! [`Error::Poisoned`](crate::Error::Poisoned) with the first cause.
 
-mod args;
-mod attributes;
 mod batch;
 mod copy;
 mod copy2d;
@@ -27,14 +25,16 @@ mod owned;
 mod set;
 mod transfer;
 
-pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENT_BYTES, MAX_ARGUMENTS};
-pub use attributes::LaunchAttributes;
 pub use batch::{Batched, CopyBatch};
 pub use copy::{copy, copy_to_device, copy_to_host, read, write};
 pub use copy2d::{Rectangle, copy_2d, copy_to_device_2d, copy_to_host_2d, read_2d, write_2d};
 pub use health::{StreamHealth, health};
 pub use host::host_function;
-pub use launch::{LaunchConfig, launch, launch_raw, launch_with};
+pub use launch::{
+    Access, ArgsFor, In, InOut, Kernel, KernelArg, KernelArgs, KernelParam, LaunchArgs,
+    LaunchAttributes, LaunchConfig, MAX_ARGUMENT_BYTES, MAX_ARGUMENTS, MemoryDomain, PassedAs,
+    Signature, UsedMemory, launch, launch_raw, launch_with,
+};
 pub use order::{elapsed, order, query, query_event, record, synchronize, synchronize_event, wait};
 pub use owned::{Transfer, download, upload};
 pub use set::{fill, set_bytes, zero};

@@ -402,6 +402,7 @@ pub struct Stream(Leased<RawStream, tag::Stream>);
 impl Stream {
     /// The handle of this life of the stream in its manager.
     #[must_use]
+    #[inline]
     pub fn handle(&self) -> StreamHandle {
         self.0.handle()
     }

@@ -133,6 +133,7 @@ impl RawStream {
         &self.launches
     }
 
+    #[inline]
     pub(super) fn newest_code(&self) -> &AtomicU64 {
         &self.newest_code
     }
@@ -154,6 +155,7 @@ impl RawStream {
         self.timeline.get().map(Arc::as_ref)
     }
 
+    #[inline]
     pub(super) fn capture_mark(&self) -> &CaptureMark {
         &self.capture
     }

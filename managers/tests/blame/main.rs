@@ -61,7 +61,8 @@ impl Bench {
             ..
         } = base;
         let head = ".version 6.0\n.target sm_60\n.address_size 64\n";
-        let ptx = format!("{head}{}{}", kernel("good"), kernel("bad"));
+        let two = ".visible .entry two(.param .u64 one, .param .u64 other) { ret; }";
+        let ptx = format!("{head}{}{}{two}", kernel("good"), kernel("bad"));
         let module = context.modules().load_ptx(&ptx).unwrap();
         Self {
             good: module.function("good").unwrap(),

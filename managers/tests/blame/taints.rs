@@ -212,9 +212,10 @@ fn any_call_of_an_operation_counts() {
     m.fail(id::cuStreamWaitEvent);
     let (grid, stream) = (LaunchConfig::linear(1, 1), &other);
     // The buffer that waits is the first argument, and both are outputs.
+    let two = m.bench.good.module().function("two").unwrap();
     let arguments = (&mut m.to, &mut m.from);
     // SAFETY: it is not launched.
-    unsafe { ops::launch(&m.bench.good, grid, arguments, stream) }.unwrap_err();
+    unsafe { ops::launch(&two, grid, arguments, stream) }.unwrap_err();
     assert_eq!(cause(m.to.taint()).0, "cuStreamWaitEvent");
     assert_eq!(cause(m.from.taint()).0, "cuStreamWaitEvent");
     let mut m = Memory::new();

@@ -2,7 +2,6 @@
 
 use super::{Buffer, DeviceSlice, DeviceSliceMut};
 use crate::buffer::DeviceCopy;
-use crate::buffer::block::Output;
 use crate::error::{Result, Written};
 use crate::stream::Stream;
 
@@ -70,11 +69,5 @@ impl<T: DeviceCopy> DeviceSliceMut<'_, T> {
             block.end_write(self.range(), stream, &result, written);
         }
         result
-    }
-
-    /// The elements as what an operation writes that ends when this view is gone.
-    #[inline]
-    pub(crate) fn output(&self) -> Option<Output> {
-        Some(Output::of(self.block?, self.range()))
     }
 }
