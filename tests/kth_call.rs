@@ -13,7 +13,7 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
-use sweep::{by_thread, graphs, interface, lifecycle, memory, work};
+use sweep::{by_thread, graphs, interface, lifecycle, memory, occupancy, work};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -43,6 +43,12 @@ fn every_call_of_a_pipeline_and_its_copy_thread_may_fail() {
 fn every_call_of_daily_operations_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine, interface).title("daily operations, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_occupancies_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine, occupancy).title("occupancy, CUDA 13.0"));
 }
 
 #[test]

@@ -88,6 +88,7 @@ pub mod managed;
 mod models;
 pub mod module;
 mod object_pool;
+pub mod occupancy;
 pub mod ops;
 pub mod pipeline;
 pub mod pool;

@@ -1,5 +1,7 @@
 //! Occupancy, and the launches that it speaks of.
 
+mod told;
+
 use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 

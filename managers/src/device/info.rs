@@ -141,7 +141,7 @@ impl DeviceInfo {
         device: CUdevice,
         ordinal: u32,
     ) -> Result<Self, DriverError> {
-        let ask = Ask { driver, device };
+        let ask = Attributes::new(driver, device);
         let (uuid, mig) = ask.uuid()?;
         Ok(Self {
             ordinal,
@@ -207,21 +207,26 @@ impl DeviceInfo {
 
 /// Whether a device has virtual memory management, on drivers of any age.
 pub(crate) fn has_virtual_memory(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
-    Ask { driver, device }.flag(Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
+    Attributes::new(driver, device)
+        .flag(Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
 }
 
 /// Whether a device has no memory but the host's.
 pub(crate) fn is_integrated(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
-    Ask { driver, device }.flag(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)
+    Attributes::new(driver, device).flag(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)
 }
 
-/// Questions about one device.
-struct Ask<'d> {
+/// The figures that the driver tells of one device.
+pub(crate) struct Attributes<'d> {
     driver: &'d Driver,
     device: CUdevice,
 }
 
-impl Ask<'_> {
+impl<'d> Attributes<'d> {
+    pub(crate) fn new(driver: &'d Driver, device: CUdevice) -> Self {
+        Self { driver, device }
+    }
+
     fn attribute(&self, attribute: Attribute) -> Result<c_int, DriverError> {
         let mut value = 0;
         // SAFETY: `value` outlives the call.
@@ -240,11 +245,12 @@ impl Ask<'_> {
         }
     }
 
-    fn number(&self, attribute: Attribute) -> Result<u32, DriverError> {
+    pub(crate) fn number(&self, attribute: Attribute) -> Result<u32, DriverError> {
         Ok(u32::try_from(self.attribute(attribute)?).unwrap_or(0))
     }
 
-    fn or_zero(&self, attribute: Attribute) -> Result<u32, DriverError> {
+    /// 0 when the driver does not know the attribute.
+    pub(crate) fn or_zero(&self, attribute: Attribute) -> Result<u32, DriverError> {
         Ok(u32::try_from(self.optional(attribute)?.unwrap_or(0)).unwrap_or(0))
     }
 

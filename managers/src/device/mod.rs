@@ -13,8 +13,8 @@ use cupola_sys::driver::{CUdevice, Driver};
 
 pub use architecture::Architecture;
 pub use features::Features;
+pub(crate) use info::{Attributes, has_virtual_memory, is_integrated};
 pub use info::{ComputeMode, DeviceInfo, PciAddress};
-pub(crate) use info::{has_virtual_memory, is_integrated};
 
 pub use manager::DeviceManager;
 

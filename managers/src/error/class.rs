@@ -11,6 +11,7 @@ impl Error {
         Some(match self {
             Self::Driver(_) | Self::Load { .. } => return self.status()?.advice(),
             Self::Unsupported { .. } => "update the driver, or do without the feature",
+            Self::UnsupportedByDevice { .. } => "use a newer device, or do without the feature",
             Self::StaleHandle { .. } => "lease before release; ask the manager that made it",
             Self::ShutDown { .. } => "configure the manager again",
             Self::Full { .. } => "release some, or configure a larger capacity",
@@ -36,7 +37,7 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::Unsupported { .. } => ErrorClass::Unsupported,
+            Self::Unsupported { .. } | Self::UnsupportedByDevice { .. } => ErrorClass::Unsupported,
             Self::Full { .. }
             | Self::Busy { .. }
             | Self::OverLimit(_)

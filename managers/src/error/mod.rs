@@ -39,6 +39,8 @@ pub(crate) use taint::{Taints, Written};
 
 pub use cupola_sys::{ErrorClass, ErrorGroup};
 
+use crate::device::Architecture;
+
 /// A result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
@@ -81,6 +83,15 @@ pub enum Error {
         needs: Version,
         /// The newest CUDA version that the driver supports.
         have: Version,
+    },
+    /// The device lacks a feature that this needs.
+    UnsupportedByDevice {
+        /// The feature.
+        feature: &'static str,
+        /// The oldest generation of GPUs that has it.
+        needs: Architecture,
+        /// That of the device.
+        have: Architecture,
     },
     /// A handle names nothing that is alive: it was released, or is another manager's.
     StaleHandle {

@@ -33,6 +33,19 @@ impl Error {
                 f,
                 "the driver, of CUDA {have}, lacks {symbol}, which came with CUDA {needs}"
             ),
+            Self::UnsupportedByDevice {
+                feature,
+                needs,
+                have,
+            } => {
+                let ((major, minor), (have_major, have_minor)) =
+                    (needs.compute_capability(), have.compute_capability());
+                write!(
+                    f,
+                    "the device, of compute capability {have_major}.{have_minor}, lacks {feature}, which \
+                     came with {major}.{minor}"
+                )
+            }
             Self::StaleHandle { kind, bits } => write!(
                 f,
                 "{kind} handle {bits:#x} is stale: it was released, or belongs to another manager"

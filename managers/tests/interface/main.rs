@@ -5,6 +5,7 @@ mod batches;
 mod buffers;
 mod fill;
 mod modules;
+mod occupancy;
 mod old_drivers;
 mod pinned;
 mod primary;
