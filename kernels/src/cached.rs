@@ -175,8 +175,8 @@ impl CachedCompiler {
     /// [`Error::Load`] has its log. [`LoadError::NotLoadable`] for a request of LTO-IR.
     ///
     /// # Safety
-    /// What is kept under the keys of this compiler was compiled by one: no code puts other entries into its
-    /// [`cache`](Self::cache) or its folders. The driver reads a binary as far as its headers say.
+    /// What is kept under the keys of this compiler was compiled by one: no code puts other entries under these
+    /// into its [`cache`](Self::cache) or its folders. The driver reads a binary as far as its headers say.
     #[track_caller]
     pub unsafe fn load(
         &self,
@@ -240,7 +240,7 @@ unsafe fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
         // SAFETY: it is whole, as the compiler made it, by this function's condition; of what was kept a
         // checksum tells.
         Kind::Cubin | Kind::Fatbin => Ok(unsafe { modules.load_binary(&entry.payload) }?),
-        Kind::LtoIr => Err(LoadError::NotLoadable(entry.kind)),
+        Kind::LtoIr | Kind::Tuning => Err(LoadError::NotLoadable(entry.kind)),
     }
 }
 

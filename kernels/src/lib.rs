@@ -12,6 +12,8 @@
 //! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC, and pieces linked by nvJitLink
 //!   or the driver, while the program runs.
 //! - `CachedCompiler` (feature `compiler`, Unix): a compiler that is asked for nothing that its cache has.
+//! - `tune` (feature `compiler`, Unix): the fastest of several ways to launch a kernel, measured once and
+//!   remembered.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
 #[cfg(all(feature = "compiler", unix))]
@@ -31,6 +33,8 @@ pub mod geometry;
 pub mod link;
 pub mod ops;
 pub mod reference;
+#[cfg(all(feature = "compiler", unix))]
+pub mod tune;
 
 #[cfg(all(feature = "compiler", unix))]
 pub use cached::{CachedCompiler, CompileFailure, LoadError, Loaded};

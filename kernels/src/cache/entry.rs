@@ -17,10 +17,18 @@ pub enum Kind {
     LtoIr,
     /// Several of those for several architectures.
     Fatbin,
+    /// No code: which candidate won a measurement (`tune`).
+    Tuning,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Cubin, Self::Ptx, Self::LtoIr, Self::Fatbin];
+    const ALL: [Self; 5] = [
+        Self::Cubin,
+        Self::Ptx,
+        Self::LtoIr,
+        Self::Fatbin,
+        Self::Tuning,
+    ];
 
     /// Its number in files and keys, which stays.
     pub(super) const fn code(self) -> u8 {
@@ -29,6 +37,7 @@ impl Kind {
             Self::Ptx => 2,
             Self::LtoIr => 3,
             Self::Fatbin => 4,
+            Self::Tuning => 5,
         }
     }
 
@@ -44,6 +53,7 @@ impl Kind {
             Self::Ptx => "PTX",
             Self::LtoIr => "LTO-IR",
             Self::Fatbin => "fatbin",
+            Self::Tuning => "tuning",
         }
     }
 }

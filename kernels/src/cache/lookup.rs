@@ -175,7 +175,7 @@ impl<E: Failure> Cache<E> {
             memory.entries.remove(key);
         }
         self.counters.rejected.note();
-        tracing::warn!(%key, source = ?rejected.source, "the driver rejected a kernel's binary: it is compiled again");
+        tracing::warn!(%key, source = ?rejected.source, "an entry was rejected by its user: it is made again");
         if let Some(disk) = &self.private {
             disk.remove(key);
         }

@@ -6,7 +6,13 @@ use super::*;
 
 impl Arbitrary for Entry {
     fn arbitrary(g: &mut Gen) -> Self {
-        let kinds = [Kind::Cubin, Kind::Ptx, Kind::LtoIr, Kind::Fatbin];
+        let kinds = [
+            Kind::Cubin,
+            Kind::Ptx,
+            Kind::LtoIr,
+            Kind::Fatbin,
+            Kind::Tuning,
+        ];
         let names: Vec<(String, String)> = Arbitrary::arbitrary(g);
         let files: Vec<(PathBuf, u8, [u64; 5])> =
             Vec::<(PathBuf, u8, (u64, u64, u64, u64, u64))>::arbitrary(g)
