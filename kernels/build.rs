@@ -23,6 +23,7 @@ fn main() {
 fn embed() -> Result<(), String> {
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let prelude = read_text(&root.join("device/prelude.cuh"))?;
+    let header = read_text(&root.join("device/cupola.cuh"))?;
     let sources = names(&root.join("device"), "cu")?;
     let compiled = names(&root.join("ptx"), "ptx")?;
     if sources != compiled {
@@ -40,6 +41,7 @@ fn embed() -> Result<(), String> {
             "{:x}",
             Sha256::new()
                 .chain_update(&prelude)
+                .chain_update(&header)
                 .chain_update(&source)
                 .finalize()
         );
@@ -48,8 +50,8 @@ fn embed() -> Result<(), String> {
             .find_map(|line| line.strip_prefix("// source-sha256: "));
         if recorded != Some(hash.as_str()) {
             return Err(format!(
-                "kernels/ptx/{name}.ptx was not made from the present {name}.cu and \
-                 prelude.cuh (it records source SHA-256 {}, they have {hash}); \
+                "kernels/ptx/{name}.ptx was not made from the present {name}.cu, \
+                 prelude.cuh and cupola.cuh (it records source SHA-256 {}, they have {hash}); \
                  run `cargo xtask ptx`",
                 recorded.unwrap_or("none")
             ));

@@ -1,4 +1,4 @@
-//! The parameter list of each kernel as a struct, one field for each parameter.
+//! Parameter lists of kernels as structs, one field for each parameter.
 //!
 //! A kernel launch takes an array of addresses and reads as many bytes from each as the
 //! kernel declares; nothing in the call says how many. These structs are for launches by

@@ -10,7 +10,7 @@ pub const HISTOGRAM_THREADS: u32 = 256;
 /// Threads in a block of `cupola_crc32`: exactly this number, the kernel's tables are for it.
 pub const CRC32_THREADS: u32 = 256;
 
-/// Threads in a block of the `cupola_reduce_sum` kernels: exactly this number.
+/// Threads in a block of the `cupola_reduce` kernels: exactly this number.
 pub const REDUCE_THREADS: u32 = 256;
 
 /// Threads in a block of `cupola_saxpy` and `cupola_scale`.
@@ -19,12 +19,19 @@ pub const ELEMENTWISE_THREADS: u32 = 256;
 /// Bytes that `cupola_crc32` reads side by side: one 16-byte unit for each thread of a block.
 pub const CRC32_ROW_BYTES: u64 = 16 * CRC32_THREADS as u64;
 
+/// Threads in a block of the kernels of the device library: exactly this number.
+pub const LIBRARY_THREADS: u32 = 256;
+
+/// Packs of each array that a thread of the device library loads at once: `PACKS_IN_FLIGHT` of
+/// `cupola.cuh`.
+pub const PACKS_IN_FLIGHT: u32 = 4;
+
 /// Largest number of bytes that one block of `cupola_histogram` is given. Its bins have 32
 /// bits, so 2^32 - 1 is where they would overflow.
 pub const HISTOGRAM_BLOCK_BYTES: u64 = 1 << 31;
 
 /// Largest grid of a reduction's first launch, and so the largest number of partial sums.
-pub const REDUCE_MAX_BLOCKS: u32 = 1024;
+pub const REDUCE_MAX_BLOCKS: u32 = 4096;
 
 /// The launch of `cupola_stamp` and `cupola_check`, for a block of memory of any size.
 pub const STAMP: Geometry = Geometry {
@@ -70,6 +77,15 @@ pub fn elementwise(n: u64, multiprocessors: u32) -> Geometry {
     Geometry::new(needed.min(full), 1, ELEMENTWISE_THREADS)
 }
 
+/// The launch of a kernel of the device library over `n` elements in packs of `lanes`: a block for each
+/// tile that it moves at once. Blocks that end let others begin, so a large grid keeps every
+/// multiprocessor busy until the end.
+#[must_use]
+pub fn tiled(n: u64, lanes: u32) -> Geometry {
+    let tile = LIBRARY_THREADS * PACKS_IN_FLIGHT * lanes.max(1);
+    Geometry::new(n.div_ceil(u64::from(tile)), 1, LIBRARY_THREADS)
+}
+
 /// The launch of `cupola_histogram` over `len` bytes.
 ///
 /// A block clears its bins and adds them to the global counters whatever its share, so it
@@ -96,7 +112,7 @@ pub fn crc32(len: u64, multiprocessors: u32) -> Geometry {
     Geometry::new(wanted, 1, CRC32_THREADS)
 }
 
-/// The one or two launches of a `cupola_reduce_sum` kernel.
+/// The one or two launches of a `cupola_reduce` kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReducePlan {
     /// From the input to the partial sums, one for each block.
@@ -150,6 +166,7 @@ mod tests {
             valid(elementwise(n, multiprocessors), ELEMENTWISE_THREADS)
                 && valid(crc32(n, multiprocessors), CRC32_THREADS)
                 && valid(histogram(n, multiprocessors), HISTOGRAM_THREADS)
+                && valid(tiled(n, multiprocessors % 17), LIBRARY_THREADS)
                 && valid(ReducePlan::new(n).first, REDUCE_THREADS)
         }
 
@@ -186,6 +203,9 @@ mod tests {
         assert_eq!(histogram(1 << 30, 132).blocks, 1056);
         assert_eq!(crc32(4 << 20, 132).blocks, 128);
         assert_eq!(crc32(1 << 30, 132).blocks, 528);
+        assert_eq!(tiled(0, 4).blocks, 1);
+        assert_eq!(tiled(4097, 4).blocks, 2);
+        assert_eq!(tiled(1 << 30, 4).blocks, 1 << 18);
         assert_eq!(ReducePlan::new(4096).second, None);
         assert_eq!(ReducePlan::new(4097).first.blocks, 2);
         assert_eq!(ReducePlan::new(u64::MAX).first.blocks, REDUCE_MAX_BLOCKS);

@@ -15,6 +15,8 @@
 //! - `tune` (feature `compiler`, Unix): the fastest of several ways to launch a kernel, measured once and
 //!   remembered.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
+//! - [`mod@reference`]: what the kernels compute whose result is not plain, on the CPU, bit for bit.
+//! - [`HEADER`]: the device functions that the kernels are made of, for CUDA C++ of users.
 
 #[cfg(all(feature = "compiler", unix))]
 #[macro_use]
@@ -38,5 +40,5 @@ pub mod tune;
 
 #[cfg(all(feature = "compiler", unix))]
 pub use cached::{CachedCompiler, CompileFailure, LoadError, Loaded};
-pub use embedded::{EMBEDDED, Embedded, PRELUDE};
+pub use embedded::{EMBEDDED, Embedded, HEADER, PRELUDE};
 pub use ops::Kernels;

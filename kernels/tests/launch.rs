@@ -1,7 +1,7 @@
 //! The typed launches, through managers and driver, on the software device.
 
 use cupola_kernels::geometry::ReducePlan;
-use cupola_kernels::ops::{Kernels, Summable};
+use cupola_kernels::ops::{Kernels, Number};
 use cupola_kernels::reference;
 use cupola_managers::buffer::{Buffer, DeviceCopy};
 use cupola_managers::pool::{MemoryPool, PoolConfig};
@@ -53,7 +53,7 @@ impl Bench {
         Ok(values)
     }
 
-    fn sum<T: Summable + Default>(&self, values: &[T]) -> Result<T> {
+    fn sum<T: Number + Default>(&self, values: &[T]) -> Result<T> {
         let needed = ReducePlan::new(values.len() as u64).scratch_elements();
         let input = self.upload(values)?;
         let mut scratch = self.pool.allocate(needed, &self.stream)?;

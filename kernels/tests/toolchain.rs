@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt::Display;
 use std::ptr;
 
-use cupola_kernels::{EMBEDDED, Embedded, PRELUDE};
+use cupola_kernels::{EMBEDDED, Embedded, HEADER, PRELUDE};
 use cupola_sys::nvjitlink::{NvJitLink, NvJitLinkError, nvJitLinkInputType};
 use cupola_sys::nvrtc::{Nvrtc, NvrtcError};
 
@@ -27,9 +27,10 @@ fn available<T>(loaded: Result<T, impl Display>) -> Option<T> {
 /// Compiles one source for a virtual architecture; gives the compiler's log and the PTX.
 fn compile(nvrtc: &Nvrtc, file: &Embedded, arch: c_int) -> Result<(String, String), NvrtcError> {
     let text = |text: &str| CString::new(text).expect("no NUL in a source");
-    let (source, prelude, name) = (text(file.source()), text(PRELUDE), text(file.name()));
-    let headers = [prelude.as_ptr()];
-    let header_names = [c"prelude.cuh".as_ptr()];
+    let (source, name) = (text(file.source()), text(file.name()));
+    let (prelude, header) = (text(PRELUDE), text(HEADER));
+    let headers = [prelude.as_ptr(), header.as_ptr()];
+    let header_names = [c"prelude.cuh".as_ptr(), c"cupola.cuh".as_ptr()];
     let arch = text(&format!("--gpu-architecture=compute_{arch}"));
     let options = [arch.as_ptr(), c"--std=c++17".as_ptr()];
     let mut program = ptr::null_mut();
@@ -41,7 +42,7 @@ fn compile(nvrtc: &Nvrtc, file: &Embedded, arch: c_int) -> Result<(String, Strin
             &raw mut program,
             source.as_ptr(),
             name.as_ptr(),
-            1,
+            2,
             headers.as_ptr(),
             header_names.as_ptr(),
         )?;

@@ -2,25 +2,35 @@
 //!
 //! [`Kernels::load`] loads them into a context once; its methods check the lengths of what
 //! they are given, choose the geometry, and put the launch on a stream. They return before
-//! the kernel has run, allocate nothing (but for [`Kernels::sum`]), and are safe: a kernel
-//! touches only the views that it is given, within their lengths.
+//! the kernel has run, allocate nothing (but for [`Kernels::sum`], and for the first call of a kernel,
+//! which loads it), and are safe: a kernel touches only the views that it is given, within their
+//! lengths. Views may have any length, 0 too, and begin anywhere; those that begin at a multiple of
+//! 16 bytes, or all equally far from one, are the fastest.
 
+mod arithmetic;
 mod bytes;
+mod convert;
+mod element;
 mod elementwise;
+mod library;
+mod memory;
 mod reduce;
 mod stamp;
+
+use std::sync::Arc;
 
 use cupola_managers::module::{Function, Module};
 use cupola_managers::ops::LaunchConfig;
 use cupola_managers::{Context, DeviceInfo, Error, Result};
 
-pub use reduce::Summable;
+pub use arithmetic::Operand;
+pub use convert::ConvertTo;
+pub use element::{Float, Number, Signed};
 
 use crate::Embedded;
-use crate::arguments::{
-    Arguments, Check, Crc32, Histogram, ReduceSumF32, ReduceSumU64, Saxpy, Scale, Stamp,
-};
+use crate::arguments::{Arguments, Check, Crc32, Histogram, Saxpy, Scale, Stamp};
 use crate::geometry::Geometry;
+use library::Library;
 
 /// The embedded kernels, loaded into one context. Clones share them; the code is unloaded
 /// with the last clone, and that drop waits on the host for the streams that kernels were launched
@@ -32,55 +42,55 @@ pub struct Kernels {
     crc32: Function,
     saxpy: Function,
     scale: Function,
-    reduce_sum_f32: Function,
-    reduce_sum_u64: Function,
     stamp: Function,
     check: Function,
+    library: Arc<Library>,
 }
 
 impl Kernels {
-    /// Loads every embedded kernel into `context`, which is one of the device that `info`
-    /// describes. A real driver compiles the PTX for its GPU here, and keeps the result in
+    /// Loads the kernels of bytes, of marks, and `saxpy` and `scale` into `context`, which is one of the
+    /// device that `info` describes. The others, which are many, are loaded with the first call of a
+    /// method that needs them, a file for each family: a capture of a graph begins after such a call.
+    /// A real driver compiles the PTX for its GPU when it loads it, and keeps the result in
     /// its own cache for the next process.
     ///
     /// # Errors
     /// As [`ModuleManager::load_ptx`](cupola_managers::module::ModuleManager::load_ptx) and
     /// [`Module::function`]; nothing stays loaded then.
     pub fn load(context: &Context, info: &DeviceInfo) -> Result<Self> {
-        let mut loader = Loader {
-            context,
-            modules: Vec::new(),
-        };
+        let mut loader = Loader::default();
         Ok(Self {
             multiprocessors: info.multiprocessors,
-            histogram: loader.function::<Histogram>()?,
-            crc32: loader.function::<Crc32>()?,
-            saxpy: loader.function::<Saxpy>()?,
-            scale: loader.function::<Scale>()?,
-            reduce_sum_f32: loader.function::<ReduceSumF32>()?,
-            reduce_sum_u64: loader.function::<ReduceSumU64>()?,
-            stamp: loader.function::<Stamp>()?,
-            check: loader.function::<Check>()?,
+            histogram: loader.of::<Histogram>(context)?,
+            crc32: loader.of::<Crc32>(context)?,
+            saxpy: loader.of::<Saxpy>(context)?,
+            scale: loader.of::<Scale>(context)?,
+            stamp: loader.of::<Stamp>(context)?,
+            check: loader.of::<Check>(context)?,
+            library: Arc::new(Library::new(context, loader)),
         })
     }
 }
 
 /// Loads each file once, however many of its kernels are asked for.
-struct Loader<'c> {
-    context: &'c Context,
+#[derive(Default)]
+struct Loader {
     modules: Vec<(&'static str, Module)>,
 }
 
-impl Loader<'_> {
-    fn function<A: Arguments>(&mut self) -> Result<Function> {
-        let entry = A::ENTRY.to_str().unwrap_or_default();
+impl Loader {
+    fn of<A: Arguments>(&mut self, context: &Context) -> Result<Function> {
+        self.function(context, A::ENTRY.to_str().unwrap_or_default())
+    }
+
+    fn function(&mut self, context: &Context, entry: &str) -> Result<Function> {
         let Some(file) = Embedded::with_entry(entry) else {
             return Err(invalid("kernel", format!("{entry} is not embedded")));
         };
         if let Some((_, module)) = self.modules.iter().find(|(name, _)| *name == file.name()) {
             return module.function(entry);
         }
-        let module = self.context.modules().load_ptx(file.ptx())?;
+        let module = context.modules().load_ptx(file.ptx())?;
         let function = module.function(entry);
         self.modules.push((file.name(), module));
         function

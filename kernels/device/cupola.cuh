@@ -1,0 +1,578 @@
+// Device functions for CUDA C++: packs of elements that one instruction moves, loops over a grid,
+// conversions that say how they round, minima that say what a NaN does, reductions of a block.
+//
+// One file without includes: NVRTC, nvcc and clang (with a CUDA toolkit or with `-nocudainc`) take it
+// as it is, for sm_60 and later, as C++17. What it defines is in the namespace `cupola`, but for macros,
+// which begin with `CUPOLA_`. No function allocates, prints or traps.
+//
+//     #include <cupola.cuh>
+//
+//     struct Square {
+//         CUPOLA_DEVICE float operator()(float x) const { return x * x; }
+//     };
+//     extern "C" __global__ void square(unsigned long long n, const float* x, float* y) {
+//         cupola::map<256, 4>(n, y, Square(), x);  // blocks of 256 threads
+//     }
+//
+// Blocks and grids are one-dimensional throughout, lengths are 64 bits, and a pointer to elements has
+// their natural alignment, no more.
+#pragma once
+
+#if defined(__clang__) && defined(__CUDA__)
+#define CUPOLA_DEVICE inline __attribute__((device)) __attribute__((always_inline))
+#define CUPOLA_REGISTER(name, family) __nvvm_read_ptx_sreg_##family##_x()
+#else
+#define CUPOLA_DEVICE __device__ __forceinline__
+#define CUPOLA_REGISTER(name, family) name.x
+#endif
+
+namespace cupola {
+
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using f32 = float;
+using f64 = double;
+
+/// IEEE 754 binary16, as its bits: what CUDA calls `__half`.
+struct f16 {
+    u16 bits;
+};
+
+/// The upper half of a binary32, as its bits: what CUDA calls `__nv_bfloat16`.
+struct bf16 {
+    u16 bits;
+};
+
+// ---------------------------------------------------------------------------------------------------
+// Threads.
+
+/// Index of this thread in its block.
+CUPOLA_DEVICE u32 block_thread() { return CUPOLA_REGISTER(threadIdx, tid); }
+/// Number of threads in a block.
+CUPOLA_DEVICE u32 block_threads() { return CUPOLA_REGISTER(blockDim, ntid); }
+/// Index of this block in the grid.
+CUPOLA_DEVICE u32 grid_block() { return CUPOLA_REGISTER(blockIdx, ctaid); }
+/// Number of blocks in the grid.
+CUPOLA_DEVICE u32 grid_blocks() { return CUPOLA_REGISTER(gridDim, nctaid); }
+/// Index of this thread in the grid.
+CUPOLA_DEVICE u64 thread() { return (u64)grid_block() * block_threads() + block_thread(); }
+/// Number of threads in the grid.
+CUPOLA_DEVICE u64 threads() { return (u64)grid_blocks() * block_threads(); }
+
+/// Calls `body(i)` for each i of begin..end once, each thread of the grid with its share.
+template <typename Body>
+CUPOLA_DEVICE void grid_stride(u64 begin, u64 end, Body body) {
+#pragma unroll 1
+    for (u64 i = begin + thread(); i < end; i += threads()) {
+        body(i);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Packs.
+
+/// N elements that are moved together: N is a power of two, and a pack has at most 16 bytes.
+template <typename T, u32 N>
+struct alignas(sizeof(T) * N) Pack {
+    static_assert(N > 0 && (N & (N - 1)) == 0, "a power of two");
+    static_assert(sizeof(T) * N <= 16, "what one instruction moves");
+    T lanes[N];
+};
+
+/// The most elements of types of these sizes that a pack can have.
+template <typename First, typename... Rest>
+CUPOLA_DEVICE constexpr u32 lanes_of() {
+    u64 largest = sizeof(First);
+    ((largest = sizeof(Rest) > largest ? sizeof(Rest) : largest), ...);
+    return (u32)(16 / largest);
+}
+
+/// Whether a pack of N elements can be loaded from and stored to `address`.
+template <u32 N, typename T>
+CUPOLA_DEVICE bool is_pack(const T* address) {
+    return (u64)address % (sizeof(T) * N) == 0;
+}
+
+#if defined(__clang__) && defined(__CUDA__)
+namespace detail {
+
+// clang makes one instruction of a vector's load for certain, and of a struct's not always.
+template <typename T> struct Raw { using Type = T; };
+template <> struct Raw<f16> { using Type = u16; };
+template <> struct Raw<bf16> { using Type = u16; };
+template <typename T, u32 N>
+using Vector = typename Raw<T>::Type __attribute__((ext_vector_type(N)));
+
+}  // namespace detail
+#endif
+
+/// N elements from `address`, for which `is_pack` holds.
+template <u32 N, typename T>
+CUPOLA_DEVICE Pack<T, N> load(const T* address) {
+#if defined(__clang__) && defined(__CUDA__)
+    auto vector = *(const detail::Vector<T, N>*)address;
+    Pack<T, N> pack;
+    for (u32 lane = 0; lane < N; lane++) {
+        auto raw = vector[lane];
+        __builtin_memcpy(&pack.lanes[lane], &raw, sizeof(T));
+    }
+    return pack;
+#else
+    return *(const Pack<T, N>*)address;
+#endif
+}
+
+/// N elements to `address`, for which `is_pack` holds.
+template <u32 N, typename T>
+CUPOLA_DEVICE void store(T* address, const Pack<T, N>& pack) {
+#if defined(__clang__) && defined(__CUDA__)
+    detail::Vector<T, N> vector;
+    for (u32 lane = 0; lane < N; lane++) {
+        typename detail::Raw<T>::Type raw;
+        __builtin_memcpy(&raw, &pack.lanes[lane], sizeof(T));
+        vector[lane] = raw;
+    }
+    *(detail::Vector<T, N>*)address = vector;
+#else
+    *(Pack<T, N>*)address = pack;
+#endif
+}
+
+/// Packs of each array that a thread of `map` loads before it uses the first of them. Loads of so many
+/// bytes hide the latency of memory.
+constexpr u32 PACKS_IN_FLIGHT = 4;
+
+/// Elements up to the first at which a pack of N begins; N if none does.
+template <u32 N, typename T>
+CUPOLA_DEVICE u32 lead(const T* address) {
+    u64 bytes = (0 - (u64)address) % (sizeof(T) * N);
+    return bytes % sizeof(T) == 0 ? (u32)(bytes / sizeof(T)) : N;
+}
+
+/// `output[i] = f(inputs[i]...)` for each i of 0..n, by all threads of the grid, in blocks of `Threads`.
+///
+/// Where the arrays are so aligned that packs of N elements begin at the same i in all of them, they
+/// are moved as packs, and else element by element. Blocks take tiles of `Threads * PACKS_IN_FLIGHT`
+/// packs by turns, so a grid of as many blocks as there are tiles is best; any is right. `output` may be
+/// one of the inputs; else it overlaps none of them.
+template <u32 Threads, u32 N, typename Out, typename F, typename... In>
+CUPOLA_DEVICE void map(u64 n, Out* output, F f, const In*... inputs);
+
+// ---------------------------------------------------------------------------------------------------
+// Conversions: `convert<To>(x)`, the same as Rust's `as`.
+//
+//   between floats     rounded once, to nearest, ties to even; too large becomes an infinity;
+//                      subnormals are kept; a NaN gives a NaN, of any payload
+//   integer to float   rounded once, to nearest, ties to even
+//   float to integer   rounded towards zero; too large or too small gives the largest or the smallest
+//                      integer, NaN gives 0
+//   between integers   modulo 2^bits of `To`
+
+namespace detail {
+
+CUPOLA_DEVICE u32 bits_of(f32 x) {
+    u32 bits;
+    asm("mov.b32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+}
+CUPOLA_DEVICE f32 f32_of(u32 bits) {
+    f32 x;
+    asm("mov.b32 %0, %1;" : "=f"(x) : "r"(bits));
+    return x;
+}
+
+CUPOLA_DEVICE f32 widen(f16 x) {
+    f32 y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+    return y;
+}
+CUPOLA_DEVICE f32 widen(bf16 x) { return f32_of((u32)x.bits << 16); }
+
+CUPOLA_DEVICE f16 f16_of(f32 x) {
+    f16 y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+}
+CUPOLA_DEVICE f16 f16_of(f64 x) {
+    f16 y;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x));
+    return y;
+}
+
+// By bits: the instruction is of sm_80. Adding half of the last place that stays, and one more where
+// that place is odd, carries into it as rounding does, up to infinity.
+CUPOLA_DEVICE bf16 bf16_of(f32 x) {
+    u32 bits = bits_of(x);
+    u32 rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    return bf16{(u16)(x != x ? 0x7fff : rounded)};
+}
+// By way of an f32 that is rounded to odd: its last place says whether anything was lost, so that the
+// second rounding is the only one.
+CUPOLA_DEVICE bf16 bf16_of(f64 x) {
+    f32 towards_zero;
+    asm("cvt.rz.f32.f64 %0, %1;" : "=f"(towards_zero) : "d"(x));
+    u32 lost = (f64)towards_zero != x ? 1 : 0;
+    return bf16_of(x != x ? (f32)x : f32_of(bits_of(towards_zero) | lost));
+}
+
+// The instructions saturate, which a cast need not do; NaN gives 0 in some of them only.
+CUPOLA_DEVICE i32 i32_of(f32 x) {
+    i32 y;
+    asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(y) : "f"(x));
+    return x != x ? 0 : y;
+}
+CUPOLA_DEVICE i32 i32_of(f64 x) {
+    i32 y;
+    asm("cvt.rzi.s32.f64 %0, %1;" : "=r"(y) : "d"(x));
+    return x != x ? 0 : y;
+}
+CUPOLA_DEVICE u32 u32_of(f32 x) {
+    u32 y;
+    asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(y) : "f"(x));
+    return x != x ? 0 : y;
+}
+CUPOLA_DEVICE u32 u32_of(f64 x) {
+    u32 y;
+    asm("cvt.rzi.u32.f64 %0, %1;" : "=r"(y) : "d"(x));
+    return x != x ? 0 : y;
+}
+CUPOLA_DEVICE i64 i64_of(f32 x) {
+    i64 y;
+    asm("cvt.rzi.s64.f32 %0, %1;" : "=l"(y) : "f"(x));
+    return x != x ? 0 : y;
+}
+CUPOLA_DEVICE i64 i64_of(f64 x) {
+    i64 y;
+    asm("cvt.rzi.s64.f64 %0, %1;" : "=l"(y) : "d"(x));
+    return x != x ? 0 : y;
+}
+CUPOLA_DEVICE u64 u64_of(f32 x) {
+    u64 y;
+    asm("cvt.rzi.u64.f32 %0, %1;" : "=l"(y) : "f"(x));
+    return x != x ? 0 : y;
+}
+CUPOLA_DEVICE u64 u64_of(f64 x) {
+    u64 y;
+    asm("cvt.rzi.u64.f64 %0, %1;" : "=l"(y) : "d"(x));
+    return x != x ? 0 : y;
+}
+
+CUPOLA_DEVICE i32 clamp(i32 x, i32 least, i32 most) { return x < least ? least : x > most ? most : x; }
+
+/// A number as a type that C++ calculates with.
+template <typename T>
+CUPOLA_DEVICE T plain(T x) { return x; }
+CUPOLA_DEVICE f32 plain(f16 x) { return widen(x); }
+CUPOLA_DEVICE f32 plain(bf16 x) { return widen(x); }
+
+/// Conversions from a number, which is not an f16 or a bf16, to `To`.
+template <typename To>
+struct Convert;
+
+#define CUPOLA_TO_FLOAT(To)                                                                            \
+    template <>                                                                                        \
+    struct Convert<To> {                                                                               \
+        template <typename From>                                                                       \
+        static CUPOLA_DEVICE To from(From x) { return (To)x; }                                         \
+    };
+CUPOLA_TO_FLOAT(f32)
+CUPOLA_TO_FLOAT(f64)
+#undef CUPOLA_TO_FLOAT
+
+#define CUPOLA_TO_HALF(To, convert)                                                                    \
+    template <>                                                                                        \
+    struct Convert<To> {                                                                               \
+        static CUPOLA_DEVICE To from(f32 x) { return convert(x); }                                     \
+        static CUPOLA_DEVICE To from(f64 x) { return convert(x); }                                     \
+        /* Of 16 bits at most, which an f32 has exactly. */                                            \
+        template <typename From>                                                                       \
+        static CUPOLA_DEVICE To from(From x) {                                                         \
+            static_assert(sizeof(From) <= 2, "by way of f32 or f64, which may round");                 \
+            return convert((f32)x);                                                                    \
+        }                                                                                              \
+    };
+CUPOLA_TO_HALF(f16, f16_of)
+CUPOLA_TO_HALF(bf16, bf16_of)
+#undef CUPOLA_TO_HALF
+
+#define CUPOLA_TO_INTEGER(To, of_f32, of_f64)                                                          \
+    template <>                                                                                        \
+    struct Convert<To> {                                                                               \
+        static CUPOLA_DEVICE To from(f32 x) { return (To)(of_f32); }                                   \
+        static CUPOLA_DEVICE To from(f64 x) { return (To)(of_f64); }                                   \
+        template <typename From>                                                                       \
+        static CUPOLA_DEVICE To from(From x) { return (To)x; }                                         \
+    };
+CUPOLA_TO_INTEGER(i8, clamp(i32_of(x), -128, 127), clamp(i32_of(x), -128, 127))
+CUPOLA_TO_INTEGER(u8, clamp(i32_of(x), 0, 255), clamp(i32_of(x), 0, 255))
+CUPOLA_TO_INTEGER(i16, clamp(i32_of(x), -32768, 32767), clamp(i32_of(x), -32768, 32767))
+CUPOLA_TO_INTEGER(u16, clamp(i32_of(x), 0, 65535), clamp(i32_of(x), 0, 65535))
+CUPOLA_TO_INTEGER(i32, i32_of(x), i32_of(x))
+CUPOLA_TO_INTEGER(u32, u32_of(x), u32_of(x))
+CUPOLA_TO_INTEGER(i64, i64_of(x), i64_of(x))
+CUPOLA_TO_INTEGER(u64, u64_of(x), u64_of(x))
+#undef CUPOLA_TO_INTEGER
+
+}  // namespace detail
+
+/// `x` as a `To`, by the rules above. From integers of more than 16 bits to f16 and bf16 it does not
+/// compile: convert to f32 or f64 first, and know that this rounds twice.
+template <typename To, typename From>
+CUPOLA_DEVICE To convert(From x) { return detail::Convert<To>::from(detail::plain(x)); }
+
+// ---------------------------------------------------------------------------------------------------
+// Operations, as functions and as types for `map` and `reduce`.
+//
+// Integers wrap. Floats round to nearest even, once for each operation.
+
+/// The smaller and the larger. Of floats a NaN counts as missing, and -0 is smaller than +0: in any order
+/// a set of numbers has one minimum.
+template <typename T>
+CUPOLA_DEVICE T smaller(T a, T b) { return b < a ? b : a; }
+template <typename T>
+CUPOLA_DEVICE T larger(T a, T b) { return a < b ? b : a; }
+
+#define CUPOLA_FLOAT_ORDER(T, suffix, constraint)                                                      \
+    template <>                                                                                        \
+    CUPOLA_DEVICE T smaller(T a, T b) {                                                                \
+        T y;                                                                                           \
+        asm("min." suffix " %0, %1, %2;" : "=" constraint(y) : constraint(a), constraint(b));         \
+        return y;                                                                                      \
+    }                                                                                                  \
+    template <>                                                                                        \
+    CUPOLA_DEVICE T larger(T a, T b) {                                                                 \
+        T y;                                                                                           \
+        asm("max." suffix " %0, %1, %2;" : "=" constraint(y) : constraint(a), constraint(b));         \
+        return y;                                                                                      \
+    }
+CUPOLA_FLOAT_ORDER(f32, "f32", "f")
+CUPOLA_FLOAT_ORDER(f64, "f64", "d")
+#undef CUPOLA_FLOAT_ORDER
+
+/// `a * b + c`, of floats rounded once.
+template <typename T>
+CUPOLA_DEVICE T fused(T a, T b, T c) { return (T)((u64)a * (u64)b + (u64)c); }
+template <>
+CUPOLA_DEVICE f32 fused(f32 a, f32 b, f32 c) {
+    f32 y;
+    asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(y) : "f"(a), "f"(b), "f"(c));
+    return y;
+}
+template <>
+CUPOLA_DEVICE f64 fused(f64 a, f64 b, f64 c) {
+    f64 y;
+    asm("fma.rn.f64 %0, %1, %2, %3;" : "=d"(y) : "d"(a), "d"(b), "d"(c));
+    return y;
+}
+
+namespace detail {
+
+// Signed integers wrap as unsigned ones do; C++ would leave that open.
+template <typename T> struct Wrapping { using Type = T; };
+template <> struct Wrapping<i32> { using Type = u32; };
+template <> struct Wrapping<i64> { using Type = u64; };
+template <typename T> using Wrap = typename Wrapping<T>::Type;
+
+}  // namespace detail
+
+template <typename T> struct Add {
+    CUPOLA_DEVICE T operator()(T a, T b) const { using W = detail::Wrap<T>; return (T)((W)a + (W)b); }
+};
+template <typename T> struct Sub {
+    CUPOLA_DEVICE T operator()(T a, T b) const { using W = detail::Wrap<T>; return (T)((W)a - (W)b); }
+};
+template <typename T> struct Mul {
+    CUPOLA_DEVICE T operator()(T a, T b) const { using W = detail::Wrap<T>; return (T)((W)a * (W)b); }
+};
+/// Of floats; a division of integers has operands without a result.
+template <typename T> struct Div {
+    CUPOLA_DEVICE T operator()(T a, T b) const { return a / b; }
+};
+template <typename T> struct Min {
+    CUPOLA_DEVICE T operator()(T a, T b) const { return smaller<T>(a, b); }
+};
+template <typename T> struct Max {
+    CUPOLA_DEVICE T operator()(T a, T b) const { return larger<T>(a, b); }
+};
+template <typename T> struct Neg {
+    CUPOLA_DEVICE T operator()(T a) const { using W = detail::Wrap<T>; return (T)(0 - (W)a); }
+};
+template <> struct Neg<f32> {
+    CUPOLA_DEVICE f32 operator()(f32 a) const { return -a; }
+};
+template <> struct Neg<f64> {
+    CUPOLA_DEVICE f64 operator()(f64 a) const { return -a; }
+};
+/// Of the smallest integer it is the smallest integer.
+template <typename T> struct Abs {
+    CUPOLA_DEVICE T operator()(T a) const { return a < 0 ? Neg<T>()(a) : a; }
+};
+template <> struct Abs<f32> {
+    CUPOLA_DEVICE f32 operator()(f32 a) const { return detail::f32_of(detail::bits_of(a) & 0x7fffffff); }
+};
+template <> struct Abs<f64> {
+    CUPOLA_DEVICE f64 operator()(f64 a) const {
+        f64 y;
+        asm("abs.f64 %0, %1;" : "=d"(y) : "d"(a));
+        return y;
+    }
+};
+template <typename T> struct Fma {
+    CUPOLA_DEVICE T operator()(T a, T b, T c) const { return fused<T>(a, b, c); }
+};
+/// `a * x + y`.
+template <typename T> struct Axpy {
+    T a;
+    CUPOLA_DEVICE T operator()(T x, T y) const { return fused<T>(a, x, y); }
+};
+/// `convert<To>`.
+template <typename To> struct ConvertTo {
+    template <typename From>
+    CUPOLA_DEVICE To operator()(From x) const { return convert<To>(x); }
+};
+
+/// `f(x, value)` of one operand.
+template <typename F, typename T> struct With {
+    F f;
+    T value;
+    CUPOLA_DEVICE T operator()(T x) const { return f(x, value); }
+};
+
+// ---------------------------------------------------------------------------------------------------
+// Reductions.
+
+/// The reduction of one value for each thread of a block, in all bits the same in every run: for halves of
+/// `Threads`, thread t takes its value and that of thread t + half. Thread 0 gets the result; what the
+/// others get is of no use. All threads of the block call it, `Threads` of them, a power of two.
+/// `lanes` is shared memory of as many elements, which may be used again when all threads are past a
+/// `__syncthreads()`.
+template <u32 Threads, typename T, typename F>
+CUPOLA_DEVICE T block_reduce(T value, F f, T* lanes) {
+    static_assert(Threads > 0 && (Threads & (Threads - 1)) == 0, "a power of two");
+    u32 t = block_thread();
+    lanes[t] = value;
+    __syncthreads();
+#pragma unroll 1
+    for (u32 half = Threads / 2; half > 0; half /= 2) {
+        if (t < half) {
+            value = f(value, lanes[t + half]);
+            lanes[t] = value;
+        }
+        __syncthreads();
+    }
+    return value;
+}
+
+/// What thread 0 of a block gets is the reduction of the block's share of n elements; `identity` is what
+/// changes no value. The order is fixed by n, N, `Threads` and the number of blocks alone: neither by the
+/// alignment of `input` nor by the device.
+///
+/// Pack p is elements p*N to p*N+N-1, from the first element on, and tile k is packs k*T to k*T+T-1, where
+/// T is `Threads * PACKS_IN_FLIGHT`. Block b takes the tiles b, b + blocks, ...; in each of them thread t
+/// takes the packs t, t + Threads, ...; it reduces the elements at each place of its packs in this order,
+/// beginning with `identity`. Then it reduces its N values by halves, place i with i + N/2, and the block
+/// its threads as `block_reduce` does.
+template <u32 Threads, u32 N, typename T, typename F>
+CUPOLA_DEVICE T reduce(u64 n, const T* input, T identity, F f, T* lanes) {
+    constexpr u32 tile = Threads * N * PACKS_IN_FLIGHT;
+    T values[N];
+#pragma unroll
+    for (u32 lane = 0; lane < N; lane++) {
+        values[lane] = identity;
+    }
+    u64 whole = is_pack<N>(input) ? n / tile : 0;
+#pragma unroll 1
+    for (u64 k = grid_block(); k * tile < n; k += grid_blocks()) {
+        u64 at = k * tile + block_thread() * N;
+        if (k < whole) {
+            Pack<T, N> packs[PACKS_IN_FLIGHT];
+#pragma unroll
+            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+                packs[p] = load<N>(input + at + p * Threads * N);
+            }
+#pragma unroll
+            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+#pragma unroll
+                for (u32 lane = 0; lane < N; lane++) {
+                    values[lane] = f(values[lane], packs[p].lanes[lane]);
+                }
+            }
+        } else {
+#pragma unroll 1
+            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++, at += Threads * N) {
+#pragma unroll
+                for (u32 lane = 0; lane < N; lane++) {
+                    if (at + lane < n) {
+                        values[lane] = f(values[lane], input[at + lane]);
+                    }
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (u32 half = N / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (u32 lane = 0; lane < half; lane++) {
+            values[lane] = f(values[lane], values[lane + half]);
+        }
+    }
+    return block_reduce<Threads>(values[0], f, lanes);
+}
+
+namespace detail {
+
+/// Packs of one array, as many as are in flight.
+template <u32 Threads, typename T, u32 N>
+struct Loaded {
+    Pack<T, N> packs[PACKS_IN_FLIGHT];
+    CUPOLA_DEVICE explicit Loaded(const T* address) {
+#pragma unroll
+        for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+            packs[p] = load<N>(address + p * Threads * N);
+        }
+    }
+};
+
+template <u32 Threads, u32 N, typename F, typename Out, typename... In>
+CUPOLA_DEVICE void map_tile(Out* output, F f, const Loaded<Threads, In, N>&... inputs) {
+#pragma unroll
+    for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+        Pack<Out, N> result;
+#pragma unroll
+        for (u32 lane = 0; lane < N; lane++) {
+            result.lanes[lane] = f(inputs.packs[p].lanes[lane]...);
+        }
+        store<N>(output + p * Threads * N, result);
+    }
+}
+
+}  // namespace detail
+
+template <u32 Threads, u32 N, typename Out, typename F, typename... In>
+CUPOLA_DEVICE void map(u64 n, Out* output, F f, const In*... inputs) {
+    constexpr u32 tile = Threads * N * PACKS_IN_FLIGHT;
+    u32 head = lead<N>(output);
+    bool aligned = head < N && (... && (lead<N>(inputs) == head));
+    u64 first = aligned && head < n ? head : n;
+    u64 tiles = (n - first) / tile;
+#pragma unroll 1
+    for (u64 k = grid_block(); k < tiles; k += grid_blocks()) {
+        u64 at = first + k * tile + block_thread() * N;
+        detail::map_tile<Threads, N>(output + at, f, detail::Loaded<Threads, In, N>(inputs + at)...);
+    }
+    // Before the tiles and behind them.
+    u64 tiled = tiles * tile;
+#pragma unroll 1
+    for (u64 i = thread(); i < n - tiled; i += threads()) {
+        u64 at = i < first ? i : i + tiled;
+        output[at] = f(inputs[at]...);
+    }
+}
+
+}  // namespace cupola
