@@ -9,12 +9,14 @@ use std::env;
 use std::error::Error;
 
 use cupola::{Cupola, Select};
-use cupola_cli::bench::{Figures, alloc, cache, graph, lifecycle, loader, pipeline, sim, slots};
+use cupola_cli::bench::{
+    Figures, alloc, cache, graph, kernels, lifecycle, loader, pipeline, sim, slots,
+};
 
 /// What measures on a device.
 type Run = fn(&Cupola, bool) -> Result<Figures, Box<dyn Error>>;
 
-const SUITES: [(&str, Run); 8] = [
+const SUITES: [(&str, Run); 9] = [
     ("alloc", |cupola, quick| {
         let options = alloc::Options::default();
         let options = if quick { options.quick() } else { options };
@@ -23,6 +25,9 @@ const SUITES: [(&str, Run); 8] = [
     ("cache", |_, quick| Ok(cache::run(quick)?)),
     ("graph", |cupola, quick| {
         Ok(graph::run(&cupola.selected()?, name(cupola)?, quick)?)
+    }),
+    ("kernels", |cupola, quick| {
+        Ok(kernels::run(&cupola.selected()?, name(cupola)?, quick)?)
     }),
     ("lifecycle", |cupola, quick| {
         let options = lifecycle::Options::default();

@@ -250,6 +250,7 @@ fn a_wrong_command_line_ends_with_2() {
 fn every_suite_runs_on_the_software_device() {
     for (suite, row) in [
         ("graph", "a launch, 1 nodes: cupola"),
+        ("kernels", "axpy f32, 64 KiB"),
         ("lifecycle", "stream: acquire and return"),
         ("loader", "empty function, through the table"),
         ("copies", "upload: scheduler"),

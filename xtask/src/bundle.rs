@@ -27,6 +27,7 @@ step "bench completion" ./cupola bench completion --device gpu --json "$out/comp
 step "bench copies" ./cupola bench copies --device gpu --json "$out/copies.json"
 step "bench alloc" ./cupola bench alloc --device gpu --json "$out/alloc.json"
 step "bench graph" ./cupola bench graph --device gpu --json "$out/graph.json"
+step "bench kernels" ./cupola bench kernels --device gpu --json "$out/kernels.json"
 step "bench pipeline" ./cupola bench pipeline --device gpu --json "$out/pipeline.json"
 # Not for memcheck: tests that have a process of their own fault, panic or end without a drop, and one that looks
 # at the device's memory, of which the tool takes some. What a GPU does in seconds takes minutes under it.
@@ -71,6 +72,20 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
                 "cupola",
                 "--test",
                 "*",
+            ][..],
+            &tests,
+        ),
+        (
+            &[
+                "test",
+                "--release",
+                "--no-run",
+                "--package",
+                "cupola-kernels",
+                "--features",
+                "compiler,half",
+                "--test",
+                "device_library",
             ][..],
             &tests,
         ),

@@ -35,21 +35,32 @@ pub struct Row {
     /// Too few samples were undisturbed: the figures are of all of them, and say little.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub disturbed: bool,
-    /// What `median` is meant to be at most.
+    /// What `median` is meant to be at most, or at least.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bars: Vec<Bar>,
 }
 
-/// What a row's median is meant to be at most.
+/// What a row's median is meant to be at most, or at least.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bar {
-    /// The most that the median is meant to be, in the row's unit.
-    pub most: f64,
+    /// What the median is compared with.
+    #[serde(flatten)]
+    pub target: Target,
     /// The row of the same run that the bar comes from, and the factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<(f64, String)>,
-    /// The median is at most `most`. A row that is above it loses.
+    /// The median is on the right side of the target. A row that is not loses.
     pub met: bool,
+}
+
+/// Where a median is meant to end or to begin, in the row's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// The most that it is meant to be: of times and sizes.
+    Most(f64),
+    /// The least that it is meant to be: of rates.
+    Least(f64),
 }
 
 /// The figures of one suite.
@@ -135,6 +146,21 @@ impl Figures {
         }
     }
 
+    /// Wants row `name` to be at least `factor` times the row `other`. Without either there is no bar.
+    pub fn want_least(&mut self, name: &str, factor: f64, other: &str) {
+        let Some(least) = self.row(other).map(|row| factor * row.median) else {
+            return;
+        };
+        if let Some(row) = self.rows.iter_mut().find(|row| row.name == name) {
+            let from = Some((factor, other.into()));
+            row.bars.push(Bar {
+                target: Target::Least(least),
+                from,
+                met: row.median >= least,
+            });
+        }
+    }
+
     /// The rows as a table for people.
     #[must_use]
     pub fn table(&self) -> String {
@@ -160,7 +186,7 @@ impl Row {
     /// Wants the median to be at most `most`.
     pub fn want(&mut self, most: f64) {
         self.bars.push(Bar {
-            most,
+            target: Target::Most(most),
             from: None,
             met: self.median <= most,
         });
@@ -185,8 +211,13 @@ impl Row {
             let _ = write!(text, "  {ratio:.3} x {against}");
         }
         for bar in &self.bars {
-            let word = if bar.met { "within" } else { "MISSES" };
-            let _ = write!(text, "  {word} the target of {:.digits$} {unit}", bar.most);
+            let (Target::Most(target) | Target::Least(target)) = bar.target;
+            let word = match (bar.met, bar.target) {
+                (true, Target::Most(_)) => "within",
+                (true, Target::Least(_)) => "reaches",
+                (false, _) => "MISSES",
+            };
+            let _ = write!(text, "  {word} the target of {target:.digits$} {unit}");
             if let Some((factor, from)) = &bar.from {
                 let _ = write!(text, " ({factor:.3} x {from})");
             }
@@ -225,5 +256,14 @@ mod tests {
         assert!(bars[0].met && !bars[1].met);
         assert_eq!(bars[1].from, Some((1.25, "raw".into())));
         assert!(figures.table().contains("1 of 2 targets are missed"));
+
+        figures.want_least("ours", 0.75, "peer");
+        figures.want_least("ours", 0.9, "peer");
+        figures.want_least("ours", 0.9, "absent");
+        let bars = &figures.rows[2].bars[2..];
+        assert_eq!(bars.len(), 2);
+        assert!(bars[0].met && !bars[1].met);
+        let json = serde_json::to_value(&bars[0]).unwrap();
+        assert_eq!(json["least"], 3.0);
     }
 }

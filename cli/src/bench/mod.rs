@@ -13,6 +13,7 @@ mod explain;
 pub mod faults;
 mod figures;
 pub mod graph;
+pub mod kernels;
 pub mod lifecycle;
 pub mod loader;
 pub mod pipeline;
@@ -28,7 +29,7 @@ use std::time::Instant;
 
 use cupola_managers::Device;
 
-pub use figures::{Bar, Figures, Row};
+pub use figures::{Bar, Figures, Row, Target};
 
 /// The middle value; NaN for none.
 #[must_use]

@@ -125,6 +125,16 @@ impl From<cupola_cli::bench::graph::GraphError> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::kernels::KernelsError> for Failure {
+    fn from(error: cupola_cli::bench::kernels::KernelsError) -> Self {
+        use cupola_cli::bench::kernels::KernelsError;
+        match error {
+            KernelsError::Failed(error) => error.into(),
+            wrong @ KernelsError::Wrong { .. } => Self::new(Exit::Wrong, wrong.to_string()),
+        }
+    }
+}
+
 #[cfg(unix)]
 impl From<cupola_cli::bench::cache::Error> for Failure {
     fn from(error: cupola_cli::bench::cache::Error) -> Self {

@@ -68,7 +68,8 @@ fn a_gpu_runs_what_nvrtc_made_with_the_header() {
         eprintln!("SKIPPED: CUPOLA_TEST_DEVICE is not gpu");
         return;
     }
-    let (bench, compiler) = (Bench::new(), Compiler::load().unwrap());
+    let Some(compiler) = compiler() else { return };
+    let bench = Bench::new();
     let device = bench.execution.devices().get(0).unwrap();
     let architecture = device.info().unwrap().architecture();
     let request = CompileRequest::new("user.cu", SOURCE, Target::Cubin(architecture.into()));

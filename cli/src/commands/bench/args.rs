@@ -24,6 +24,8 @@ pub(crate) enum Suite {
     Copies(DeviceSuiteArgs),
     /// Launches, instantiations and updates of graphs against the driver's own calls
     Graph(DeviceSuiteArgs),
+    /// The bandwidth of the device library's kernels against that of the driver's copies
+    Kernels(DeviceSuiteArgs),
     /// Streams, events, the current context and opening a device against the driver's own
     /// calls and cudarc (build with `--features peers`)
     Lifecycle(LifecycleArgs),
@@ -52,6 +54,7 @@ impl Suite {
             Self::Completion(args)
             | Self::Copies(args)
             | Self::Graph(args)
+            | Self::Kernels(args)
             | Self::Loader(args)
             | Self::Pipeline(args) => &args.common,
             #[cfg(feature = "sim")]
