@@ -568,11 +568,10 @@ CUPOLA_DEVICE void map(u64 n, Out* output, F f, const In*... inputs) {
     }
     // Before the tiles and behind them.
     u64 tiled = tiles * tile;
-#pragma unroll 1
-    for (u64 i = thread(); i < n - tiled; i += threads()) {
+    grid_stride(0, n - tiled, [&](u64 i) {
         u64 at = i < first ? i : i + tiled;
         output[at] = f(inputs[at]...);
-    }
+    });
 }
 
 }  // namespace cupola

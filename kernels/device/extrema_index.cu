@@ -68,13 +68,12 @@ static CUPOLA_DEVICE void find(const T* input, u64 n, const u64* candidates, u64
             }
         }
     }
-#pragma unroll 1
-    for (u64 i = tiles * tile + thread(); i < n; i += threads()) {
+    grid_stride(tiles * tile, n, [&](u64 i) {
         u64 index = candidates ? candidates[i] : i;
         if (index != NONE) {
             found = first(found, element(input[index], index));
         }
-    }
+    });
     found = block_reduce<THREADS>(found, first, lanes);
     if (block_thread() == 0) {
         partials[grid_block()] = found.index;

@@ -37,45 +37,29 @@ cupola_fill(u64 bytes, u8* output, u64 low, u64 high) {
             store<2>(body + 2 * (k * tile + p * THREADS + block_thread()), unit);
         }
     }
-#pragma unroll 1
-    for (u64 i = tiles * tile + thread(); i < units; i += threads()) {
-        store<2>(body + 2 * i, unit);
-    }
+    grid_stride(tiles * tile, units, [&](u64 i) { store<2>(body + 2 * i, unit); });
     // At most 15 bytes before the units, and at most 15 behind them.
     u64 tail = head + units * 16;
-    u64 edges = head + (bytes - tail);
-#pragma unroll 1
-    for (u64 i = thread(); i < edges; i += threads()) {
+    grid_stride(0, head + (bytes - tail), [&](u64 i) {
         u64 at = i < head ? i : tail + (i - head);
         u32 place = (u32)(at - head) & 15;
         output[at] = (u8)((place < 8 ? low : high) >> (8 * (place & 7)));
-    }
-}
-
-// The bytes of `Unit`s that begin at multiples of their size in both ends, and the others by themselves.
-template <u32 N, typename Unit>
-static CUPOLA_DEVICE void copy_units(u64 bytes, const u8* input, u8* output) {
-    u64 head = lead<sizeof(Unit)>(output);
-    if (head > bytes) {
-        head = bytes;
-    }
-    u64 units = (bytes - head) / sizeof(Unit);
-    map<THREADS, N>(units, (Unit*)(output + head), Same(), (const Unit*)(input + head));
-    u64 tail = head + units * sizeof(Unit);
-    u64 edges = head + (bytes - tail);
-#pragma unroll 1
-    for (u64 i = thread(); i < edges; i += threads()) {
-        u64 at = i < head ? i : tail + (i - head);
-        output[at] = input[at];
-    }
+    });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 cupola_copy(u64 bytes, const u8* __restrict__ input, u8* __restrict__ output) {
     u64 apart = (u64)input ^ (u64)output;
-    if (apart % 4 == 0) {
-        copy_units<4, u32>(bytes, input, output);
-    } else {
-        copy_units<16, u8>(bytes, input, output);
+    // Words that begin at multiples of their size in both ends, if any do, and the other bytes.
+    u64 head = apart % 4 == 0 ? lead<4>(output) : bytes;
+    if (head > bytes) {
+        head = bytes;
     }
+    u64 words = (bytes - head) / 4;
+    map<THREADS, 4>(words, (u32*)(output + head), Same(), (const u32*)(input + head));
+    u64 tail = head + words * 4;
+    grid_stride(0, head + (bytes - tail), [&](u64 i) {
+        u64 at = i < head ? i : tail + (i - head);
+        output[at] = input[at];
+    });
 }

@@ -66,3 +66,25 @@ fn a_copy_copies_each_byte_and_nothing_else() {
     copies::<u32>(&bench, 13);
     copies::<i64>(&bench, 14);
 }
+
+// Without it a program could wait at its start for the compilation of kernels that it never calls, or at
+// every call.
+#[test]
+fn a_file_is_loaded_with_the_first_call_that_needs_it() {
+    let bench = Bench::new();
+    let (kernels, stream) = (&bench.kernels, &bench.stream);
+    let mut buffer = bench.zeroed::<u32>(10, 0);
+    let live = || bench.context.modules().live();
+    let before = live();
+    kernels.fill(buffer.view_mut(), 1, stream).unwrap();
+    assert_eq!(live(), before + 1);
+    kernels.fill(buffer.view_mut(), 2, stream).unwrap();
+    let clone = kernels.clone();
+    let other = bench.zeroed::<u32>(10, 0);
+    clone.copy(other.view(), buffer.view_mut(), stream).unwrap();
+    assert_eq!(live(), before + 1, "both are of one file");
+    clone.add_assign(buffer.view_mut(), 1, stream).unwrap();
+    kernels.mul_assign(buffer.view_mut(), 7, stream).unwrap();
+    assert_eq!(live(), before + 2, "clones share what they have loaded");
+    buffer.expect(&bench, &[7; 10], "after all of them");
+}
