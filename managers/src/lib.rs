@@ -104,6 +104,7 @@ pub mod tensor;
 mod test_bench;
 #[cfg(feature = "test-utils")]
 pub mod testing;
+pub mod trace_events;
 
 // The bench of tests names this crate as the tests in `tests` do, which compile it too.
 #[cfg(all(test, not(loom)))]
