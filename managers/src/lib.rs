@@ -134,6 +134,6 @@ pub use runtime::RuntimeContext;
 pub use shutdown_report::{LeasedObject, ShutdownReport};
 pub use stats::{ManagerStats, RecycleStats, State};
 pub use stream::{
-    Completion, CompletionStats, Stream, StreamConfig, StreamPurpose, StreamsConfig, Ticket,
-    TicketWatch,
+    Completion, CompletionStats, DeferredTicket, Stream, StreamConfig, StreamPurpose,
+    StreamsConfig, Ticket, TicketWatch,
 };

@@ -39,13 +39,13 @@ impl Fence {
         })
     }
 
-    /// The fence of a ticket of the stream, which completes with this event.
-    pub(super) fn of_ticket(stream: &Stream, ticket: u64, event: LeasedEvent) -> Self {
+    /// The fence of a ticket of the timeline, which completes with this event.
+    pub(super) fn of_ticket(timeline: &Arc<Timeline>, ticket: u64, event: LeasedEvent) -> Self {
         Self {
             event,
-            stream: stream.serial(),
+            stream: timeline.serial(),
             ticket,
-            timeline: Arc::downgrade(stream.timeline()),
+            timeline: Arc::downgrade(timeline),
         }
     }
 

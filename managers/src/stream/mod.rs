@@ -8,6 +8,7 @@
 mod captured;
 mod completion;
 mod config;
+mod deferred;
 pub(crate) mod fence;
 pub(crate) mod flags;
 mod kept;
@@ -34,6 +35,7 @@ pub(crate) use captured::GraphResources;
 pub use completion::Completion;
 use config::{Classes, UNCLASSED};
 pub use config::{StreamConfig, StreamPurpose, StreamsConfig};
+pub use deferred::DeferredTicket;
 pub use flags::CompletionStats;
 use flags::Flags;
 pub use pool::{PooledStream, StreamPool, StreamPoolConfig};

@@ -102,26 +102,8 @@ impl Stream {
     #[doc(alias = "cuStreamAddCallback")]
     #[track_caller]
     pub fn ticket(&self) -> Result<Ticket> {
-        let (core, timeline) = (self.core(), self.timeline());
-        core.healthy()?;
-        let number = timeline.stamp();
-        let fence = match timeline.cover(number)? {
-            Cover::Complete => None,
-            Cover::Event(last, event) => Some(Fence::of_ticket(self, last, event)),
-            // The stream is there: it is leased.
-            Cover::None => {
-                return Err(Error::Capturing {
-                    operation: "ticket",
-                });
-            }
-        };
-        Ok(Ticket {
-            number,
-            timeline: Arc::clone(timeline),
-            fence,
-            core: Arc::clone(core),
-            waiting: None,
-        })
+        self.core().healthy()?;
+        Ticket::cover(self.core(), self.timeline(), self.timeline().stamp())
     }
 }
 
@@ -195,6 +177,35 @@ impl Ticket {
 }
 
 impl Ticket {
+    /// The ticket of this number, with an event that covers its work.
+    ///
+    /// # Errors
+    /// As [`Stream::ticket`].
+    #[track_caller]
+    pub(super) fn cover(
+        core: &Arc<ContextCore>,
+        timeline: &Arc<Timeline>,
+        number: u64,
+    ) -> Result<Self> {
+        let fence = match timeline.cover(number)? {
+            Cover::Complete => None,
+            Cover::Event(last, event) => Some(Fence::of_ticket(timeline, last, event)),
+            // The stream is there, as long as its caller leases it.
+            Cover::None => {
+                return Err(Error::Capturing {
+                    operation: "ticket",
+                });
+            }
+        };
+        Ok(Self {
+            number,
+            timeline: Arc::clone(timeline),
+            fence,
+            core: Arc::clone(core),
+            waiting: None,
+        })
+    }
+
     /// The ticket of this number, whose work the fence is behind.
     #[cfg(feature = "futures")]
     pub(super) fn of_fence(number: u64, timeline: Arc<Timeline>, fence: Fence) -> Self {

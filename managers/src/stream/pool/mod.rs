@@ -107,6 +107,15 @@ impl Members {
     }
 }
 
+/// What a stream is chosen by when all have work as far as is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Knowledge {
+    /// That.
+    AtHand,
+    /// The driver's answer.
+    Asked,
+}
+
 impl StreamPool {
     /// A pool of this configuration. Its streams are made when they are needed.
     ///
@@ -133,6 +142,22 @@ impl StreamPool {
     /// driver returned when it was asked what is done.
     #[track_caller]
     pub fn lease(&self) -> Result<PooledStream> {
+        self.lease_by(Knowledge::Asked)
+    }
+
+    /// As [`lease`](Self::lease), by what is known without a call of the driver: where all streams have
+    /// work as far as is known, it is not asked which have finished meanwhile. Who waits for the work,
+    /// by a [ticket](Stream::ticket) or for the stream, makes that known.
+    ///
+    /// # Errors
+    /// As [`StreamManager::create`](super::StreamManager::create) when a stream is made.
+    #[track_caller]
+    pub fn lease_as_known(&self) -> Result<PooledStream> {
+        self.lease_by(Knowledge::AtHand)
+    }
+
+    #[track_caller]
+    fn lease_by(&self, knowledge: Knowledge) -> Result<PooledStream> {
         let core = self.0.context.core();
         core.healthy()?;
         let _defer = DeferCallbacks::new();
@@ -143,7 +168,7 @@ impl StreamPool {
                 let stream = self.0.context.streams().create(self.0.config.stream)?;
                 members.list.push(Member::new(stream));
                 place = Some(members.list.len() - 1);
-            } else {
+            } else if knowledge == Knowledge::Asked {
                 for member in &mut members.list {
                     member.ask(core)?;
                 }
