@@ -13,7 +13,7 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
-use sweep::{by_thread, graphs, interface, lifecycle, memory, occupancy, work};
+use sweep::{by_thread, executor, graphs, interface, lifecycle, memory, occupancy, work};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -49,6 +49,12 @@ fn every_call_of_daily_operations_may_fail() {
 fn every_call_of_occupancies_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine, occupancy).title("occupancy, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_executions_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine, executor).title("executions, CUDA 13.0"));
 }
 
 #[test]

@@ -8,13 +8,13 @@
 //! - [`arguments`]: the parameter list of each kernel.
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
 //! - [`ops`]: typed launches, on streams of `cupola-managers`.
+//! - [`executor`]: work on streams of a pool, with a handle for its end, and times where they are asked for.
 //! - `cache` (feature `compiler`, Unix): what compilers made, kept in memory and on disk.
 //! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC, and pieces linked by nvJitLink
 //!   or the driver, while the program runs.
 //! - `CachedCompiler` (feature `compiler`, Unix): a compiler that is asked for nothing that its cache has.
 //! - `tune` (feature `compiler`, Unix): the fastest of several ways to launch a kernel, measured once and
 //!   remembered.
-//! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 //! - [`mod@reference`]: what the kernels compute whose result is not plain, on the CPU, bit for bit.
 //! - [`HEADER`]: the device functions that the kernels are made of, for CUDA C++ of users.
 
@@ -30,6 +30,7 @@ mod cached;
 #[cfg(feature = "compiler")]
 pub mod compile;
 pub mod embedded;
+pub mod executor;
 pub mod geometry;
 #[cfg(feature = "compiler")]
 pub mod link;

@@ -1,5 +1,6 @@
 //! The scenarios of the k-th-call sweep.
 
+mod executor;
 pub(crate) mod graphs;
 mod interface;
 mod lifecycle;
@@ -7,6 +8,7 @@ pub(crate) mod memory;
 mod occupancy;
 mod work;
 
+pub(crate) use executor::executor;
 pub(crate) use interface::interface;
 pub(crate) use lifecycle::lifecycle;
 pub(crate) use occupancy::occupancy;

@@ -1,0 +1,124 @@
+//! Times on a device whose time is virtual: what the model says, and nothing else.
+
+use std::time::Duration;
+
+use cupola_kernels::executor::{Execution, Executor, ExecutorConfig};
+use cupola_managers::module::Function;
+use cupola_managers::ops::LaunchConfig;
+use cupola_managers::{ExecutionManager, Result};
+use cupola_sim::{DeviceConfig, Machine, Order};
+
+/// Kernels that take a millisecond each.
+struct Bench {
+    nothing: Function,
+    executor: Executor,
+    machine: Machine,
+}
+
+const MILLI: Duration = Duration::from_millis(1);
+
+const PTX: &str = "
+    .version 7.0
+    .target sm_60
+    .address_size 64
+    .visible .entry nothing() { ret; }
+";
+
+impl Bench {
+    fn new(streams: usize) -> Self {
+        let device = DeviceConfig::new().launch_delay(MILLI);
+        let machine = Machine::builder().device(device).order(Order::Timed);
+        let machine = machine.build();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let context = execution.devices().get(0).unwrap().primary().unwrap();
+        let module = context.modules().load_ptx(PTX).unwrap();
+        Self {
+            nothing: module.function("nothing").unwrap(),
+            executor: Executor::new(&context, ExecutorConfig::streams(streams)).unwrap(),
+            machine,
+        }
+    }
+
+    fn launch(&self, after: &[&Execution<()>]) -> Result<Execution<()>> {
+        let fences: Vec<_> = after.iter().map(|execution| execution.fence()).collect();
+        let request = self.executor.request().timed().after(&fences);
+        // SAFETY: the kernel takes nothing and touches nothing.
+        unsafe { request.launch(&self.nothing, LaunchConfig::linear(1, 1), ()) }
+    }
+}
+
+/// The same to a microsecond, of which a kernel has some for its instructions.
+#[track_caller]
+fn assert_near(found: Duration, expected: Duration) {
+    let off = found.abs_diff(expected);
+    assert!(
+        off < Duration::from_micros(2),
+        "{found:?}, not {expected:?}"
+    );
+}
+
+// Without it a wait behind other work could be told as time of the kernel's own, or the reverse.
+#[test]
+fn executions_of_one_stream_wait_for_each_other() {
+    let bench = Bench::new(1);
+    let executions: Vec<_> = (0..4).map(|_| bench.launch(&[]).unwrap()).collect();
+    for (before, execution) in (0..).zip(&executions) {
+        let times = execution.times().unwrap().unwrap();
+        assert_near(times.queue_wait, before * MILLI);
+        assert_near(times.execute, MILLI);
+        assert_eq!(&*times.label, "nothing");
+    }
+    // The stream is idle again.
+    let times = bench.launch(&[]).unwrap().times().unwrap().unwrap();
+    assert_near(times.queue_wait, Duration::ZERO);
+    assert!(bench.machine.trace().unwrap().departures().is_empty());
+}
+
+// Without it executions could all be put on one stream while others are idle.
+#[test]
+fn executions_of_several_streams_do_not_wait() {
+    let bench = Bench::new(4);
+    let executions: Vec<_> = (0..8).map(|_| bench.launch(&[]).unwrap()).collect();
+    let waits = |execution: &Execution<()>| execution.times().unwrap().unwrap().queue_wait;
+    for (place, execution) in executions.iter().enumerate() {
+        assert_near(waits(execution), (place / 4) as u32 * MILLI);
+    }
+}
+
+// Without it an execution could begin before those that it comes after, or wait for others.
+#[test]
+fn an_execution_waits_for_those_that_it_comes_after() {
+    let bench = Bench::new(4);
+    let first = bench.launch(&[]).unwrap();
+    let second = bench.launch(&[&first]).unwrap();
+    let beside = bench.launch(&[]).unwrap();
+    let last = bench.launch(&[&second, &beside]).unwrap();
+    let expected = [(&first, 0), (&second, 1), (&beside, 0), (&last, 2)];
+    for (execution, waits) in expected {
+        let times = execution.times().unwrap().unwrap();
+        assert_near(times.queue_wait, waits * MILLI);
+        assert_near(times.execute, MILLI);
+    }
+}
+
+// Without it `begun` could be on no clock that a reader has: by how much executions follow each other is
+// the device's time, and the first is where the host was.
+#[test]
+fn the_trace_has_the_times_of_the_device() {
+    let bench = Bench::new(1);
+    for _ in 0..3 {
+        drop(bench.launch(&[]).unwrap());
+    }
+    bench.launch(&[]).unwrap().wait().unwrap();
+    let trace = bench.executor.trace();
+    let begun: Vec<_> = trace.executions.iter().map(|times| times.begun).collect();
+    for pair in begun.windows(2) {
+        assert_near(pair[1] - pair[0], MILLI);
+    }
+    let words = trace.executions[3].to_string();
+    assert!(
+        words.starts_with("nothing: waited 3.0ms, was launched in "),
+        "{words}"
+    );
+    assert!(words.ends_with(", ran for 1.0ms"), "{words}");
+}
