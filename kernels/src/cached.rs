@@ -4,6 +4,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use cupola_managers::backend::BackendKind;
 use cupola_managers::module::Module;
 use cupola_managers::{Context, Error};
 use cupola_sys::driver::CUresult;
@@ -42,16 +43,21 @@ pub struct CachedCompiler {
 }
 
 impl CachedCompiler {
+    /// The [compiler of a kind of devices](Compiler::for_backend) with a cache: NVRTC for GPUs, clang for
+    /// the software device.
+    ///
+    /// # Errors
+    /// Those of [`Compiler::for_backend`], which say how to get what is not there.
+    pub fn for_backend(kind: BackendKind, config: CacheConfig) -> Result<Self, CompileError> {
+        Ok(Self::new(Compiler::for_backend(kind)?, config))
+    }
+
     /// A compiler with a cache. Where the files of the compiler cannot be read, so that another
     /// version of them would not be told from these, entries are kept in memory alone.
     #[must_use]
     pub fn new(compiler: Compiler, config: CacheConfig) -> Self {
-        let nvrtc = compiler.nvrtc();
-        let files = [nvrtc.path(), nvrtc.builtins()];
-        let known = files
-            .into_iter()
-            .flatten()
-            .map(|file| FileIdentity::of(&file));
+        let files = compiler.files();
+        let known = files.iter().map(|file| FileIdentity::of(file));
         let known: std::io::Result<Vec<_>> = known.collect();
         let (libraries, config) = match known {
             Ok(libraries) if !libraries.is_empty() => (libraries, config),
@@ -98,7 +104,6 @@ impl CachedCompiler {
     /// are in the manifest of the entry.
     #[must_use]
     pub fn key(&self, request: &CompileRequest) -> Key {
-        let version = self.compiler.version();
         let target = request.target();
         let arguments = request.arguments();
         let arguments: Vec<_> = arguments.iter().map(|it| it.as_bytes()).collect();
@@ -111,7 +116,7 @@ impl CachedCompiler {
         let expressions: Vec<_> = expressions.map(String::as_str).collect();
         let folder = current_folder_of(request);
         let inputs = CompileInputs {
-            compiler: &format!("nvrtc {version}"),
+            compiler: &self.compiler.identity(),
             libraries: &self.libraries,
             architecture: &target.architecture().to_string(),
             output: Kind::from(target.kind()),
@@ -120,7 +125,7 @@ impl CachedCompiler {
             source: request.source().text.as_bytes(),
             headers: &headers,
             expressions: &expressions,
-            // No variable is known that changes what NVRTC makes.
+            // No variable is known that changes what NVRTC makes, and clang is given none.
             environment: &[],
             folder: folder.as_deref(),
         };
@@ -152,15 +157,22 @@ impl CachedCompiler {
         let compile = || {
             let dependencies = Dependencies::scan(request);
             let mut manifest = manifest_of(&dependencies);
-            if request.options().iter().any(CompileOption::has_effects) {
-                // A hit would not have them.
+            if request.options().iter().any(CompileOption::has_effects)
+                || self.compiler.has_hidden_inputs(request)
+            {
+                // A hit would not have the effects, and not see that an input changed.
                 manifest.note_unknown();
             }
             let compiled = self
                 .compiler
                 .compile_scanned(request, dependencies, cancellation);
             match compiled {
-                Ok(compiled) => Ok(entry_of(compiled, manifest)),
+                Ok(compiled) => {
+                    if !compiled.dependencies().is_complete() {
+                        manifest.note_unknown();
+                    }
+                    Ok(entry_of(compiled, manifest))
+                }
                 Err(error) => Err(CompileFailure { error, manifest }),
             }
         };
@@ -288,6 +300,7 @@ impl Failure for CompileFailure {
             | CompileError::Option { .. }
             | CompileError::Architecture { .. }
             | CompileError::Name { .. }
+            | CompileError::NotInClang { .. }
             | CompileError::Nul { .. } => Fault::Inputs(&self.manifest),
             CompileError::Cancelled => Fault::GivenUp,
             _ => Fault::Machine,

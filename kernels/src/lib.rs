@@ -10,7 +10,7 @@
 //! - [`ops`]: typed launches, on streams of `cupola-managers`.
 //! - [`executor`]: work on streams of a pool, with a handle for its end, and times where they are asked for.
 //! - `cache` (feature `compiler`, Unix): what compilers made, kept in memory and on disk.
-//! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC, and pieces linked by nvJitLink
+//! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC or clang, and pieces linked by nvJitLink
 //!   or the driver, while the program runs.
 //! - `CachedCompiler` (feature `compiler`, Unix): a compiler that is asked for nothing that its cache has.
 //! - `tune` (feature `compiler`, Unix): the fastest of several ways to launch a kernel, measured once and

@@ -111,3 +111,41 @@ fn without_the_compiler_it_says_how_to_get_it() {
         assert!(stderr.contains(word), "{stderr}");
     }
 }
+
+/// Without it the command could ask another compiler than it was told to, or not say which it asked.
+#[test]
+fn clang_makes_ptx_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("scale.cu");
+    std::fs::write(&source, SOURCE).unwrap();
+    let source = source.display().to_string();
+    let written = folder.path().join("scale.ptx");
+    let output_name = written.display().to_string();
+    let run = |more: &[&str]| {
+        let args = ["compile", &source, "--compiler", "clang", "--arch", "sm_80"];
+        let mut command = cupola(&[&args[..], &["-o", &output_name], more].concat());
+        output(&mut command)
+    };
+    let expression = ["-D", "FACTOR=2", "--name-expression", "scale<float>"];
+    let (code, stdout, stderr) = run(&expression);
+    if code == Some(5) && stderr.contains("not found") {
+        let strict = std::env::var_os("CUPOLA_STRICT").is_some_and(|value| value == "1");
+        assert!(!strict, "{stderr}");
+        eprintln!("SKIPPED: {stderr}");
+        return;
+    }
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("by clang"), "{stdout}");
+    assert!(stdout.contains("is _Z5scaleIfEvPT_"), "{stdout}");
+    let ptx = std::fs::read_to_string(&written).unwrap();
+    assert!(ptx.contains(".target sm_80"), "{ptx}");
+    for (more, exit, word) in [
+        (&["--name-expression", "scale<int>"][..], 1, "scale.cu:1"),
+        (&["--option=--no-such"], 2, "--no-such"),
+        (&["--target", "cubin"], 2, "compile with NVRTC"),
+    ] {
+        let (code, _, stderr) = run(more);
+        assert_eq!(code, Some(exit), "{more:?}: {stderr}");
+        assert!(stderr.contains(word), "{stderr}");
+    }
+}

@@ -1,14 +1,12 @@
 //! [`Compiled`]: device code, and what the compiler said of it.
 
-use cupola_sys::Version;
-
-use super::{Dependencies, Diagnostic, ImageKind, PchOutcome, Target};
+use super::{CompilerVersion, Dependencies, Diagnostic, ImageKind, PchOutcome, Target};
 
 /// Device code, and what the compiler said of it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     pub(super) target: Target,
-    pub(super) compiler: Version,
+    pub(super) compiler: CompilerVersion,
     pub(super) image: Vec<u8>,
     pub(super) log: String,
     pub(super) lowered_names: Vec<LoweredName>,
@@ -32,9 +30,9 @@ impl Compiled {
         self.target
     }
 
-    /// The version of CUDA that the compiler belongs to.
+    /// The compiler that made it.
     #[must_use]
-    pub fn compiler(&self) -> Version {
+    pub fn compiler(&self) -> CompilerVersion {
         self.compiler
     }
 

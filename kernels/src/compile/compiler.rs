@@ -1,51 +1,44 @@
-//! [`Compiler`]: NVRTC, and one compile from its request to its result.
+//! [`Compiler`]: NVRTC or clang, behind one interface.
 
-use core::ffi::c_int;
-use std::ffi::{CString, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use cupola_sys::nvrtc::{Nvrtc, NvrtcError, nvrtcResult};
-use cupola_sys::{LoadError, Version};
+use cupola_managers::backend::BackendKind;
+use cupola_sys::nvrtc::Nvrtc;
 
-use super::pch::{After, lock_heap, look};
-use super::program::{Header, Program};
 use super::{
-    Cancellation, CompileError, CompileRequest, Compiled, Dependencies, LoweredName, PchOutcome,
-    TargetArchitecture,
+    Cancellation, ClangCompiler, CompileError, CompileRequest, Compiled, CompilerVersion,
+    Dependencies, NvrtcCompiler, TargetArchitecture,
 };
 
-/// NVRTC, the compiler. Cheap to clone, and shared by threads.
+/// A compiler of CUDA C++. Cheap to clone, and shared by threads.
 #[derive(Clone, Debug)]
-pub struct Compiler {
-    nvrtc: Nvrtc,
-    version: Version,
-}
-
-/// A request as NVRTC takes it.
-struct Texts {
-    source: CString,
-    name: CString,
-    headers: Vec<Header>,
-    arguments: Vec<CString>,
-    expressions: Vec<CString>,
-}
-
-/// What one program gave.
-struct Made {
-    image: Vec<u8>,
-    log: String,
-    lowered_names: Vec<LoweredName>,
-    pch: Option<After>,
+pub enum Compiler {
+    /// NVIDIA's, which makes everything for NVIDIA's GPUs.
+    Nvrtc(NvrtcCompiler),
+    /// LLVM's, which makes PTX, for the software device above all.
+    Clang(ClangCompiler),
 }
 
 impl Compiler {
+    /// The compiler for a kind of devices: NVRTC for GPUs, clang for the software device.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load) or of [`find_clang`](Self::find_clang). Neither stands in for
+    /// the other.
+    pub fn for_backend(kind: BackendKind) -> Result<Self, CompileError> {
+        match kind {
+            BackendKind::Real => Self::load(),
+            BackendKind::Software => Self::find_clang(),
+        }
+    }
+
     /// Loads NVRTC from where [`Nvrtc::load`] looks.
     ///
     /// # Errors
     /// [`CompileError::NotFound`] says what was tried and how to get it; [`CompileError::Call`] when
     /// it does not tell its version.
     pub fn load() -> Result<Self, CompileError> {
-        Self::loaded(Nvrtc::load())
+        NvrtcCompiler::load().map(Self::Nvrtc)
     }
 
     /// Loads the NVRTC at `path`.
@@ -53,56 +46,52 @@ impl Compiler {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn load_from(path: &Path) -> Result<Self, CompileError> {
-        Self::loaded(Nvrtc::load_from(path))
+        NvrtcCompiler::load_from(path).map(Self::Nvrtc)
     }
 
-    fn loaded(found: Result<Nvrtc, LoadError>) -> Result<Self, CompileError> {
-        Self::over(found.map_err(|error| CompileError::NotFound(error.into()))?)
-    }
-
-    /// The compiler of a library that is loaded (`nvrtcVersion`).
+    /// The compiler of an NVRTC that is loaded (`nvrtcVersion`).
     ///
     /// # Errors
     /// [`CompileError::Call`] when it does not tell its version.
     pub fn over(nvrtc: Nvrtc) -> Result<Self, CompileError> {
-        let version = nvrtc
-            .version()
-            .map_err(|call| CompileError::of_call(call, "a compiler"))?;
-        Ok(Self { nvrtc, version })
+        NvrtcCompiler::over(nvrtc).map(Self::Nvrtc)
     }
 
-    /// The version of CUDA that it belongs to.
-    #[must_use]
-    pub fn version(&self) -> Version {
-        self.version
-    }
-
-    /// The library: its file and that of its built-in headers are what a result depends on besides
-    /// the request and its [`Dependencies`].
-    #[must_use]
-    pub fn nvrtc(&self) -> &Nvrtc {
-        &self.nvrtc
-    }
-
-    /// The architectures that it makes code for, without those of their features
-    /// (`nvrtcGetSupportedArchs`).
+    /// The clang of this machine, as [`ClangCompiler::find`] looks for it.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] by NVRTC before CUDA 11.2; what the call returned.
-    #[doc(alias = "nvrtcGetSupportedArchs")]
+    /// [`CompileError::ClangNotFound`] says what was tried and how to get it.
+    pub fn find_clang() -> Result<Self, CompileError> {
+        ClangCompiler::find().map(Self::Clang)
+    }
+
+    /// NVRTC, if it is that.
+    #[must_use]
+    pub fn nvrtc(&self) -> Option<&NvrtcCompiler> {
+        match self {
+            Self::Nvrtc(nvrtc) => Some(nvrtc),
+            Self::Clang(_) => None,
+        }
+    }
+
+    /// Which compiler it is.
+    #[must_use]
+    pub fn version(&self) -> CompilerVersion {
+        match self {
+            Self::Nvrtc(nvrtc) => CompilerVersion::Nvrtc(nvrtc.version()),
+            Self::Clang(clang) => CompilerVersion::Clang(clang.version()),
+        }
+    }
+
+    /// The architectures that it makes code for, without those of their features.
+    ///
+    /// # Errors
+    /// As [`NvrtcCompiler::architectures`]; clang told them when it was found.
     pub fn architectures(&self) -> Result<Vec<TargetArchitecture>, CompileError> {
-        let failed = |call| CompileError::of_call(call, "a list of architectures");
-        let mut count: c_int = 0;
-        // SAFETY: `count` outlives the call.
-        unsafe { self.nvrtc.nvrtcGetNumSupportedArchs(&raw mut count) }.map_err(failed)?;
-        let mut numbers: Vec<c_int> = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: the array has as many elements as NVRTC said it writes.
-        unsafe { self.nvrtc.nvrtcGetSupportedArchs(numbers.as_mut_ptr()) }.map_err(failed)?;
-        Ok(numbers
-            .into_iter()
-            .filter_map(|number| u32::try_from(number).ok())
-            .map(TargetArchitecture::from_number)
-            .collect())
+        match self {
+            Self::Nvrtc(nvrtc) => nvrtc.architectures(),
+            Self::Clang(clang) => Ok(clang.architectures()),
+        }
     }
 
     /// Compiles on this thread.
@@ -110,18 +99,19 @@ impl Compiler {
     /// # Errors
     /// [`CompileError::Source`] with the messages about the source; [`CompileError::Option`],
     /// [`CompileError::Architecture`], [`CompileError::Name`], [`CompileError::Nul`] about the
-    /// request; [`CompileError::Builtins`] about the installation; [`CompileError::Unsupported`] when
-    /// this version lacks a function that the request needs.
+    /// request. By NVRTC [`CompileError::Builtins`] about the installation, and
+    /// [`CompileError::Unsupported`] when this version lacks a function that the request needs. By
+    /// clang [`CompileError::NotInClang`] for what it has no equivalent of,
+    /// [`CompileError::TimedOut`], and [`CompileError::Process`].
     #[doc(alias = "nvrtcCompileProgram")]
     pub fn compile(&self, request: &CompileRequest) -> Result<Compiled, CompileError> {
         self.compile_until(request, &Cancellation::new())
     }
 
-    /// Compiles on this thread, until another one cancels it (`nvrtcSetFlowCallback`).
+    /// Compiles on this thread, until another one cancels it.
     ///
     /// # Errors
     /// [`CompileError::Cancelled`]; those of [`compile`](Self::compile).
-    #[doc(alias = "nvrtcSetFlowCallback")]
     pub fn compile_until(
         &self,
         request: &CompileRequest,
@@ -142,167 +132,53 @@ impl Compiler {
         dependencies: Dependencies,
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
-        let texts = Texts::of(request)?;
-        let unless_cancelled = || match cancellation.is_cancelled() {
-            true => Err(CompileError::Cancelled),
-            false => Ok(()),
-        };
-        unless_cancelled()?;
-        let _heap = request.wants_pch().then(lock_heap);
-        let mut made = self.make(request, &texts, cancellation)?;
-        let mut raised = None;
-        if let Some(After::Again(bytes)) = made.pch {
-            raised = Some(bytes);
-            made = self.make(request, &texts, cancellation)?;
+        match self {
+            Self::Nvrtc(nvrtc) => nvrtc.compile_scanned(request, dependencies, cancellation),
+            Self::Clang(clang) => clang.compile_scanned(request, dependencies, cancellation),
         }
-        // Without the callback nothing has stopped it.
-        unless_cancelled()?;
-        Ok(Compiled {
-            target: request.target(),
-            compiler: self.version,
-            image: made.image,
-            log: made.log,
-            lowered_names: made.lowered_names,
-            dependencies,
-            pch: made.pch.map(|after| outcome(after, raised)),
-        })
     }
 
-    /// One program from its creation to its end.
-    fn make(
-        &self,
-        request: &CompileRequest,
-        texts: &Texts,
-        cancellation: &Cancellation,
-    ) -> Result<Made, CompileError> {
-        let failed = |call| CompileError::of_call(call, "a compile");
-        let program = Program::new(&self.nvrtc, &texts.source, &texts.name, &texts.headers)
-            .map_err(failed)?;
-        for expression in &texts.expressions {
-            program
-                .add_name(expression)
-                .map_err(|call| unnamed(expression, call))?;
+    /// Names the compiler for a key of kept results, together with [`files`](Self::files).
+    #[cfg(unix)]
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Self::Nvrtc(nvrtc) => format!("nvrtc {}", nvrtc.version()),
+            Self::Clang(clang) => clang.identity(),
         }
-        match program.stop_by(cancellation.flag()) {
-            // It compiles to the end, and the result is dropped.
-            Ok(()) | Err(NvrtcError::Missing { .. }) => {}
-            Err(call) => return Err(failed(call)),
-        }
-        let compiled = program.compile(&texts.arguments);
-        let log = program.log();
-        if let Err(call) = compiled {
-            return Err(self.refused(request, call, log.unwrap_or_default()));
-        }
-        let log = log.map_err(failed)?;
-        let image = program.image(request.target().kind());
-        let image = image.map_err(|call| {
-            let what = "device code of this kind";
-            match CompileError::of_call(call, what) {
-                CompileError::Call { call, .. } => CompileError::Call {
-                    call,
-                    log: log.clone(),
-                },
-                other => other,
+    }
+
+    /// The files that the compiler is made of; none where they are not known.
+    #[cfg(unix)]
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Nvrtc(nvrtc) => {
+                let library = nvrtc.library();
+                let files = [library.path(), library.builtins()];
+                files.into_iter().flatten().collect()
             }
-        })?;
-        let lowered = |(expression, text): (&String, &CString)| {
-            let symbol = program
-                .lowered_name(text)
-                .map_err(|call| unnamed(text, call))?;
-            Ok(LoweredName {
-                expression: expression.clone(),
-                symbol,
-            })
-        };
-        let names = request.name_expressions().iter().zip(&texts.expressions);
-        let lowered_names = names.map(lowered).collect::<Result<_, CompileError>>()?;
-        let pch = match request.wants_pch() {
-            true => Some(look(&self.nvrtc, &program)?),
-            false => None,
-        };
-        Ok(Made {
-            image,
-            log,
-            lowered_names,
-            pch,
-        })
+            Self::Clang(clang) => clang.files().to_vec(),
+        }
     }
 
-    /// The error of a compile that failed.
-    fn refused(&self, request: &CompileRequest, call: NvrtcError, log: String) -> CompileError {
-        match call.status() {
-            Some(nvrtcResult::NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) => CompileError::Builtins {
-                call,
-                library: self.nvrtc.path(),
-                builtins: self.nvrtc.builtins(),
-            },
-            Some(nvrtcResult::NVRTC_ERROR_INVALID_OPTION) => {
-                let wanted = request.target().architecture();
-                let plain = TargetArchitecture::new(wanted.architecture());
-                match self.architectures() {
-                    Ok(supported) if !supported.contains(&plain) => CompileError::Architecture {
-                        wanted,
-                        supported,
-                        have: self.version,
-                    },
-                    _ => CompileError::of_compile(call, log),
-                }
-            }
-            _ => CompileError::of_compile(call, log),
+    /// Whether the request has the compiler take something that neither the request nor its
+    /// [`Dependencies`] tell of.
+    #[cfg(unix)]
+    pub(crate) fn has_hidden_inputs(&self, request: &CompileRequest) -> bool {
+        match self {
+            Self::Nvrtc(_) => false,
+            Self::Clang(_) => ClangCompiler::has_hidden_inputs(request),
         }
     }
 }
 
-impl Texts {
-    fn of(request: &CompileRequest) -> Result<Self, CompileError> {
-        let source = request.source();
-        let headers = request.headers().iter().map(|header| {
-            Ok(Header {
-                name: text(&header.name, || "the name of a header".to_owned())?,
-                text: text(&header.text, || format!("header {:?}", header.name))?,
-            })
-        });
-        let argument = |argument: OsString| {
-            let shown = argument.to_string_lossy().into_owned();
-            CString::new(argument.into_encoded_bytes()).map_err(|_| CompileError::Nul {
-                what: format!("option {shown:?}"),
-            })
-        };
-        let names = request.name_expressions().iter();
-        Ok(Self {
-            source: text(&source.text, || format!("source {:?}", source.name))?,
-            name: text(&source.name, || "the name of the source".to_owned())?,
-            headers: headers.collect::<Result<_, _>>()?,
-            arguments: request
-                .arguments()
-                .into_iter()
-                .map(argument)
-                .collect::<Result<_, _>>()?,
-            expressions: names
-                .map(|name| text(name, || format!("name expression {name:?}")))
-                .collect::<Result<_, _>>()?,
-        })
+impl From<NvrtcCompiler> for Compiler {
+    fn from(nvrtc: NvrtcCompiler) -> Self {
+        Self::Nvrtc(nvrtc)
     }
 }
 
-fn text(text: &str, what: impl FnOnce() -> String) -> Result<CString, CompileError> {
-    CString::new(text).map_err(|_| CompileError::Nul { what: what() })
-}
-
-fn unnamed(expression: &CString, call: NvrtcError) -> CompileError {
-    CompileError::Name {
-        expression: expression.to_string_lossy().into_owned(),
-        call,
-    }
-}
-
-/// What became of the header, after the heap was raised to so many bytes.
-fn outcome(after: After, raised: Option<usize>) -> PchOutcome {
-    match after {
-        After::Done(PchOutcome::Created { .. }) => PchOutcome::Created {
-            heap_raised_to: raised,
-        },
-        After::Done(outcome) => outcome,
-        After::Again(_) => PchOutcome::HeapTooSmall,
+impl From<ClangCompiler> for Compiler {
+    fn from(clang: ClangCompiler) -> Self {
+        Self::Clang(clang)
     }
 }

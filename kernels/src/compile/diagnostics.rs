@@ -126,6 +126,7 @@ const SOURCELESS: &[&str] = &["nvrtc: ", "nvlink ", "nvJitLink ", "At end of sou
 /// The beginning of a message.
 fn parse_head(line: &str) -> Option<Diagnostic> {
     in_source(line)
+        .or_else(|| in_clang(line))
         .or_else(|| in_ptx(line))
         .or_else(|| without_place(line))
 }
@@ -144,6 +145,26 @@ fn in_source(line: &str) -> Option<Diagnostic> {
             .filter(|file| !file.is_empty())
             .map(str::to_owned);
         diagnostic.line = Some(row.parse().ok()?);
+        diagnostic.column = column;
+        Some(diagnostic)
+    })
+}
+
+/// `FILE:LINE:COLUMN: error: MESSAGE`, of clang. A file may have colons in its name.
+fn in_clang(line: &str) -> Option<Diagnostic> {
+    line.match_indices(": ").find_map(|(end, found)| {
+        let (severity, number, message) = severity(&line[end + found.len()..])?;
+        let (place, last) = line[..end].rsplit_once(':')?;
+        let last = last.parse().ok()?;
+        let before = place.rsplit_once(':');
+        let before = before.and_then(|(file, row)| Some((file, row.parse().ok()?)));
+        let (file, row, column) = match before {
+            Some((file, row)) => (file, row, Some(last)),
+            None => (place, last, None),
+        };
+        let mut diagnostic = new(severity, number, message);
+        diagnostic.file = Some(file.to_owned()).filter(|file| !file.is_empty());
+        diagnostic.line = Some(row);
         diagnostic.column = column;
         Some(diagnostic)
     })
@@ -169,9 +190,16 @@ fn without_place(line: &str) -> Option<Diagnostic> {
         .iter()
         .find_map(|prefix| line.strip_prefix(prefix))
         .or_else(|| line.strip_prefix("Command-line "))
+        .or_else(|| after_program(line))
         .unwrap_or(line);
     let (severity, number, message) = severity(rest)?;
     Some(new(severity, number, message))
+}
+
+/// What clang says about its arguments stands behind its name: `clang-14: error: MESSAGE`.
+fn after_program(line: &str) -> Option<&str> {
+    let (program, rest) = line.split_once(": ")?;
+    program.starts_with("clang").then_some(rest)
 }
 
 fn new(severity: Severity, number: Option<u32>, message: &str) -> Diagnostic {
@@ -213,8 +241,15 @@ fn severity(text: &str) -> Option<(Severity, Option<u32>, &str)> {
 fn is_summary(line: &str) -> bool {
     line.contains("detected in the compilation of \"")
         || line == "Compilation terminated."
+        || is_summary_of_clang(line)
         // Which is no remark about the code.
         || line.starts_with("Remark: The warnings can be suppressed")
+}
+
+/// `1 warning and 2 errors generated when compiling for sm_80.`
+fn is_summary_of_clang(line: &str) -> bool {
+    line.starts_with(|first: char| first.is_ascii_digit())
+        && (line.ends_with(" generated.") || line.contains(" generated when compiling for "))
 }
 
 #[cfg(test)]
@@ -292,6 +327,16 @@ mod tests {
                 None,
             ),
             (
+                "clang-14: error: unknown argument: '--bogus'",
+                Severity::Error,
+                None,
+            ),
+            (
+                "a:b.cu:7:3: fatal error: 'none.h' file not found",
+                Severity::Fatal,
+                Some(7),
+            ),
+            (
                 "C:\\k.cu(1): catastrophic error: cannot open \"own.h\"",
                 Severity::Fatal,
                 Some(1),
@@ -301,6 +346,30 @@ mod tests {
             assert_eq!((found.severity, found.line), (severity, place), "{line}");
             assert!(!found.message.is_empty(), "{line}");
         }
+    }
+
+    // Without it what clang says could lose its place, or its last line pass for one of the source.
+    #[test]
+    fn messages_of_clang_have_their_places() {
+        let log = concat!(
+            "In file included from k.cu:1:\n",
+            "a.h:3:14: error: use of undeclared identifier 'x'\n",
+            "  int y = f(x);\n",
+            "            ^\n",
+            "k.cu:9:1: note: expanded here\n",
+            "1 warning and 1 error generated when compiling for sm_80.\n",
+        );
+        let found = Diagnostic::parse_log(log);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0].file.as_deref(), Some("a.h"));
+        assert_eq!((found[0].line, found[0].column), (Some(3), Some(14)));
+        assert_eq!(found[0].message, "use of undeclared identifier 'x'");
+        assert!(found[0].context.ends_with('^'), "{}", found[0].context);
+        assert_eq!(
+            (found[1].severity, found[1].line),
+            (Severity::Note, Some(9))
+        );
+        assert_eq!(found[1].context, "");
     }
 
     // Without it a log of another form could panic, or a line of it be taken for two.

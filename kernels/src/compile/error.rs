@@ -1,12 +1,15 @@
 //! [`CompileError`]: why there is no device code.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cupola_sys::nvrtc::{NvrtcError, nvrtcResult};
 use cupola_sys::{ErrorClass, LoadError, Version};
 
-use super::{Diagnostic, PtxVersion, Severity, TargetArchitecture};
+use super::{ClangVersion, CompilerVersion, Diagnostic, PtxVersion, Severity, TargetArchitecture};
 
 /// Why a compile gave no device code.
 ///
@@ -20,11 +23,22 @@ pub enum CompileError {
          checkout of cupola: `cargo xtask cuda`), or set CUPOLA_NVRTC_LIBRARY to its file"
     )]
     NotFound(#[source] Arc<LoadError>),
+    /// There is no clang on this machine that makes PTX.
+    #[error(
+        "CUDA C++ cannot be compiled by clang (tried {}): install clang 14 or later with LLVM's NVPTX \
+         target (Debian and Ubuntu: `apt install clang-19` or `clang-14`; Fedora: `dnf install clang`; \
+         macOS: `brew install llvm`, as Apple's has no NVPTX), or set CUPOLA_CLANG to its file",
+        attempts(tried)
+    )]
+    ClangNotFound {
+        /// The programs that were tried, in order.
+        tried: Vec<ClangAttempt>,
+    },
     /// The source has errors.
     #[error("{call}\n{log}")]
     Source {
         /// The call.
-        call: NvrtcError,
+        call: CompilerCall,
         /// The compiler's log, as it is.
         log: String,
         /// The messages in it.
@@ -34,13 +48,13 @@ pub enum CompileError {
     #[error("{call}\n{log}")]
     Option {
         /// The call.
-        call: NvrtcError,
+        call: CompilerCall,
         /// The compiler's log, which names the option.
         log: String,
     },
     /// The compiler makes no code for the architecture.
     #[error(
-        "NVRTC of CUDA {have} makes no code for {wanted}, but for {}; use one that does",
+        "{have} makes no code for {wanted}, but for {}; use one that does",
         names(supported)
     )]
     Architecture {
@@ -48,8 +62,8 @@ pub enum CompileError {
         wanted: TargetArchitecture,
         /// What the compiler makes code for.
         supported: Vec<TargetArchitecture>,
-        /// The compiler's version.
-        have: Version,
+        /// The compiler.
+        have: CompilerVersion,
     },
     /// The library of the compiler's built-in headers is not where it looks for it.
     #[error(
@@ -78,6 +92,34 @@ pub enum CompileError {
         /// The compiler's version.
         have: Version,
     },
+    /// clang has no equivalent of what was asked.
+    #[error("clang {have} has no equivalent of {what}: leave it out, or compile with NVRTC")]
+    NotInClang {
+        /// What was asked.
+        what: String,
+        /// The compiler's version.
+        have: ClangVersion,
+    },
+    /// clang took longer than it may, and was stopped.
+    #[error(
+        "clang {have} was stopped after {limit:?}: raise the limit \
+         (`ClangCompiler::with_time_limit`), or compile less at a time"
+    )]
+    TimedOut {
+        /// The most that it may take.
+        limit: Duration,
+        /// The compiler's version.
+        have: ClangVersion,
+    },
+    /// The operating system did not do what a compile by clang needs.
+    #[error("{what}: {error}")]
+    Process {
+        /// What was to be done.
+        what: String,
+        /// Why it was not.
+        #[source]
+        error: Arc<std::io::Error>,
+    },
     /// The driver is older than the PTX, and no binary can be made for its device.
     #[error(
         "the driver, of CUDA {driver}, takes PTX up to version {takes}, and NVRTC of CUDA {have} \
@@ -95,12 +137,14 @@ pub enum CompileError {
         have: Version,
     },
     /// A name expression names nothing in the source.
-    #[error("name expression {expression:?}: {call}")]
+    #[error("name expression {expression:?}: {call}{}{log}", if log.is_empty() { "" } else { "\n" })]
     Name {
         /// The expression.
         expression: String,
         /// The call.
-        call: NvrtcError,
+        call: CompilerCall,
+        /// What clang said of it; empty by NVRTC, which says nothing more.
+        log: String,
     },
     /// A text has a NUL inside, where the compiler would take it to end.
     #[error("{what} has a NUL inside, where the compiler would take it to end")]
@@ -112,7 +156,7 @@ pub enum CompileError {
     #[error("{call}{}{log}", if log.is_empty() { "" } else { "\n" })]
     Call {
         /// The call.
-        call: NvrtcError,
+        call: CompilerCall,
         /// The compiler's log; empty if it wrote none.
         log: String,
     },
@@ -132,16 +176,20 @@ impl CompileError {
     #[must_use]
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::NotFound(_) | Self::Builtins { .. } => ErrorClass::Environment,
+            Self::NotFound(_)
+            | Self::ClangNotFound { .. }
+            | Self::Builtins { .. }
+            | Self::Process { .. } => ErrorClass::Environment,
             Self::Source { .. } => ErrorClass::Program,
             Self::Option { .. } | Self::Name { .. } | Self::Nul { .. } | Self::QueueGone => {
                 ErrorClass::Programmer
             }
-            Self::Architecture { .. } | Self::Unsupported { .. } | Self::PtxTooNew { .. } => {
-                ErrorClass::Unsupported
-            }
+            Self::Architecture { .. }
+            | Self::Unsupported { .. }
+            | Self::NotInClang { .. }
+            | Self::PtxTooNew { .. } => ErrorClass::Unsupported,
             Self::Cancelled => ErrorClass::Transient,
-            Self::Thread(_) => ErrorClass::Resource,
+            Self::Thread(_) | Self::TimedOut { .. } => ErrorClass::Resource,
             Self::Panicked => ErrorClass::Unknown,
             Self::Call { call, .. } => call.class(),
         }
@@ -151,7 +199,10 @@ impl CompileError {
     #[must_use]
     pub fn log(&self) -> &str {
         match self {
-            Self::Source { log, .. } | Self::Option { log, .. } | Self::Call { log, .. } => log,
+            Self::Source { log, .. }
+            | Self::Option { log, .. }
+            | Self::Name { log, .. }
+            | Self::Call { log, .. } => log,
             _ => "",
         }
     }
@@ -176,7 +227,7 @@ impl CompileError {
                 have,
             },
             NvrtcError::Failed { .. } => Self::Call {
-                call,
+                call: CompilerCall::Nvrtc(call),
                 log: String::new(),
             },
         }
@@ -184,7 +235,12 @@ impl CompileError {
 
     /// The error of a compile that failed, but for what only the compiler can tell of it.
     pub(super) fn of_compile(call: NvrtcError, log: String) -> Self {
-        match call.status() {
+        let status = call.status();
+        if status.is_none() {
+            return Self::of_call(call, "compiling");
+        }
+        let call = CompilerCall::Nvrtc(call);
+        match status {
             Some(nvrtcResult::NVRTC_ERROR_COMPILATION) => Self::Source {
                 call,
                 diagnostics: Diagnostic::parse_log(&log),
@@ -192,10 +248,63 @@ impl CompileError {
             },
             Some(nvrtcResult::NVRTC_ERROR_INVALID_OPTION) => Self::Option { call, log },
             Some(nvrtcResult::NVRTC_ERROR_CANCELLED) => Self::Cancelled,
-            Some(_) => Self::Call { call, log },
-            None => Self::of_call(call, "compiling"),
+            _ => Self::Call { call, log },
         }
     }
+}
+
+/// What failed of a compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompilerCall {
+    /// A call of NVRTC.
+    Nvrtc(NvrtcError),
+    /// A run of clang.
+    Clang {
+        /// Which.
+        version: ClangVersion,
+        /// How it ended.
+        status: ExitStatus,
+    },
+}
+
+impl CompilerCall {
+    /// What a caller can do about it.
+    fn class(self) -> ErrorClass {
+        match self {
+            Self::Nvrtc(call) => call.class(),
+            Self::Clang { .. } => ErrorClass::Unknown,
+        }
+    }
+}
+
+impl fmt::Display for CompilerCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nvrtc(call) => call.fmt(f),
+            Self::Clang { version, status } => write!(f, "clang {version} ended with {status}"),
+        }
+    }
+}
+
+/// A program that was tried as clang, and why it is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClangAttempt {
+    /// Its name or path.
+    pub program: PathBuf,
+    /// Why it is not taken: it is absent, too old, or makes no PTX.
+    pub problem: String,
+}
+
+impl fmt::Display for ClangAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.program.display(), self.problem)
+    }
+}
+
+fn attempts(tried: &[ClangAttempt]) -> String {
+    let tried: Vec<_> = tried.iter().map(ToString::to_string).collect();
+    tried.join("; ")
 }
 
 fn names(architectures: &[TargetArchitecture]) -> String {

@@ -1,7 +1,9 @@
-//! CUDA C++ compiled while the program runs, by NVRTC.
+//! CUDA C++ compiled while the program runs, by NVRTC or by clang.
 //!
 //! NVRTC is loaded at run time and needs neither a device nor a driver. Nothing is linked against,
-//! and a machine without it gets [`CompileError::NotFound`], which says how to get it.
+//! and a machine without it gets [`CompileError::NotFound`], which says how to get it. clang, where it
+//! is installed, makes PTX of the same requests for the software device ([`ClangCompiler`]);
+//! [`Compiler::for_backend`] takes the one that belongs to a kind of devices.
 //!
 //! ```no_run
 //! use cupola_kernels::compile::{CompileOption, CompileRequest, Compiler, Target};
@@ -30,29 +32,32 @@
 
 mod architecture;
 mod cancellation;
+mod clang;
 mod compiled;
 mod compiler;
 mod diagnostics;
 mod error;
 mod includes;
+mod nvrtc;
 mod options;
-mod pch;
-mod program;
 mod ptx;
 mod queue;
 mod request;
 mod target;
+mod version;
 
 pub use architecture::{ArchitectureFeatures, NoArchitecture, TargetArchitecture};
 pub use cancellation::Cancellation;
+pub use clang::ClangCompiler;
 pub use compiled::{Compiled, LoweredName};
 pub use compiler::Compiler;
 pub use diagnostics::{Diagnostic, Severity};
-pub use error::CompileError;
+pub use error::{ClangAttempt, CompileError, CompilerCall};
 pub use includes::{Dependencies, Place, PlaceState, UnresolvedInclude};
+pub use nvrtc::{NvrtcCompiler, PchOutcome};
 pub use options::{CompileOption, CppStandard, DiagnosticRule, FastCompile, Switch};
-pub use pch::PchOutcome;
 pub use ptx::PtxVersion;
 pub use queue::{CompileJob, CompileQueue};
 pub use request::{CompileRequest, SourceText};
 pub use target::{ImageKind, Target};
+pub use version::{ClangVersion, CompilerVersion};

@@ -1,4 +1,4 @@
-//! [`CompileOption`]: what NVRTC can be told.
+//! [`CompileOption`]: what a compiler can be told.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -81,6 +81,9 @@ pub enum FastCompile {
 /// Each is one argument of `nvrtcCompileProgram`, in the order of the request. A version that does
 /// not know one refuses the compile with [`CompileError::Option`](super::CompileError::Option), whose
 /// log names it. What has no variant is [`Other`](Self::Other).
+///
+/// clang is given its equivalent; of what has none it refuses the compile with
+/// [`CompileError::NotInClang`](super::CompileError::NotInClang).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CompileOption {
@@ -192,7 +195,7 @@ pub enum CompileOption {
     PchTemplates(Switch),
     /// The folder that NVRTC's own headers were put in (`--use-bundled-headers`; CUDA 13.3).
     BundledHeaders(PathBuf),
-    /// Any argument, as NVRTC takes it. An option whose value is an argument of its own needs two.
+    /// Any argument, as the compiler that is asked takes it: NVRTC's and clang's differ. An option whose value is an argument of its own needs two.
     Other(OsString),
 }
 

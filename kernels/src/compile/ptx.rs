@@ -10,13 +10,16 @@
 //! 2. Else (the device is newer than the compiler, or too old for it) PTX for the newest
 //!    architecture that the compiler knows and the device runs, if the driver takes its version.
 //! 3. Else a typed error that says what to do.
+//!
+//! clang makes no binaries, and PTX of the oldest version that has the architecture: of it only the
+//! second half of rule 2 is left.
 
 use std::fmt;
 
 use cupola_managers::device::Architecture;
 use cupola_sys::Version;
 
-use super::{CompileError, Compiler, Target, TargetArchitecture};
+use super::{CompileError, Compiler, CompilerVersion, Target, TargetArchitecture};
 
 /// A version of the PTX language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,7 +72,7 @@ impl fmt::Display for PtxVersion {
 
 impl Compiler {
     /// What to make for a device of this architecture under a driver for this CUDA: a binary where
-    /// that is possible, else PTX. The rule is in full with [`PtxVersion`].
+    /// that is possible, else PTX; by clang always PTX. The rule is in full with [`PtxVersion`].
     ///
     /// # Errors
     /// [`CompileError::PtxTooNew`]; [`CompileError::Architecture`] when the compiler knows no
@@ -79,7 +82,11 @@ impl Compiler {
         device: Architecture,
         driver: Version,
     ) -> Result<Target, CompileError> {
-        choose(&self.architectures()?, self.version(), device, driver)
+        let supported = self.architectures()?;
+        match self.version() {
+            CompilerVersion::Nvrtc(version) => choose(&supported, version, device, driver),
+            have @ CompilerVersion::Clang(_) => newest_ptx(&supported, have, device),
+        }
     }
 }
 
@@ -94,14 +101,7 @@ fn choose(
     if supported.contains(&own) && driver.major() >= compiler.major() {
         return Ok(Target::Cubin(TargetArchitecture::exact(device)));
     }
-    let newest = supported.iter().filter(|one| **one <= own).max();
-    let Some(newest) = newest else {
-        return Err(CompileError::Architecture {
-            wanted: own,
-            supported: supported.to_vec(),
-            have: compiler,
-        });
-    };
+    let newest = newest_ptx(supported, CompilerVersion::Nvrtc(compiler), device)?;
     let (writes, takes) = (PtxVersion::of_cuda(compiler), PtxVersion::of_cuda(driver));
     if writes > takes {
         return Err(CompileError::PtxTooNew {
@@ -111,7 +111,24 @@ fn choose(
             have: compiler,
         });
     }
-    Ok(Target::Ptx(*newest))
+    Ok(newest)
+}
+
+/// PTX for the newest architecture that the compiler knows and the device runs.
+fn newest_ptx(
+    supported: &[TargetArchitecture],
+    have: CompilerVersion,
+    device: Architecture,
+) -> Result<Target, CompileError> {
+    let wanted = TargetArchitecture::new(device);
+    match supported.iter().filter(|one| **one <= wanted).max() {
+        Some(newest) => Ok(Target::Ptx(*newest)),
+        None => Err(CompileError::Architecture {
+            wanted,
+            supported: supported.to_vec(),
+            have,
+        }),
+    }
 }
 
 #[cfg(test)]

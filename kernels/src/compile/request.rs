@@ -18,7 +18,7 @@ pub struct SourceText {
 ///
 /// What the compiler is given is made of this value alone, in a fixed order:
 /// the source, the headers in memory, the name expressions, and the
-/// [arguments](Self::arguments). What it takes besides is the [compiler](super::Compiler) itself
+/// [arguments](Self::arguments), which clang is given in a translation. What it takes besides is the [compiler](super::Compiler) itself
 /// and the [files](super::Dependencies) that the source includes.
 ///
 /// ```
@@ -146,7 +146,7 @@ impl CompileRequest {
         self.target
     }
 
-    /// The arguments that the compiler is given, in order: the target's, the options, and the
+    /// The arguments that NVRTC is given, in order: the target's, the options, and the
     /// folders for headers.
     #[must_use]
     pub fn arguments(&self) -> Vec<OsString> {

@@ -79,7 +79,7 @@ impl LinkInput {
             name: name.into(),
             kind: compiled.target().kind().into(),
             data: compiled.image().to_vec(),
-            made_by: Some(compiled.compiler()),
+            made_by: compiled.compiler().cuda(),
         }
     }
 }

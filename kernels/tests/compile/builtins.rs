@@ -13,7 +13,7 @@ const FOLDER: &str = "CUPOLA_TEST_BARE_NVRTC";
 #[test]
 fn missing_builtins_are_told_as_such() {
     let Some(compiler) = compiler() else { return };
-    let Some(library) = compiler.nvrtc().path() else {
+    let Some(library) = compiler.nvrtc().unwrap().library().path() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();

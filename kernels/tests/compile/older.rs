@@ -37,7 +37,7 @@ unsafe impl ProcAddress for Older {
 
 /// The compiler without these functions.
 fn older(lacks: &'static [&'static CStr]) -> Option<Compiler> {
-    let real = compiler()?.nvrtc().clone();
+    let real = compiler()?.nvrtc()?.library().clone();
     // SAFETY: `Older` keeps the promise of its trait.
     let nvrtc = unsafe { Nvrtc::from_source(Box::new(Older { real, lacks })) };
     Some(Compiler::over(nvrtc).unwrap())
@@ -84,10 +84,13 @@ fn what_an_older_compiler_lacks_is_named() {
             "nvrtcGetPCHCreateStatus",
         ),
         (
-            compiler.set_pch_heap_size(1 << 20).err(),
+            compiler.nvrtc().unwrap().set_pch_heap_size(1 << 20).err(),
             "nvrtcSetPCHHeapSize",
         ),
-        (compiler.pch_heap_size().err(), "nvrtcGetPCHHeapSize"),
+        (
+            compiler.nvrtc().unwrap().pch_heap_size().err(),
+            "nvrtcGetPCHHeapSize",
+        ),
         (compiler.architectures().err(), "nvrtcGetSupportedArchs"),
     ] {
         let error = refused.unwrap();

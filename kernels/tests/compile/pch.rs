@@ -41,7 +41,7 @@ fn the_heap_is_raised_once_and_the_header_is_taken_again() {
     assert_eq!(compiler.compile(&plain).unwrap().pch(), None);
 
     let small = 1 << 16;
-    compiler.set_pch_heap_size(small).unwrap();
+    compiler.nvrtc().unwrap().set_pch_heap_size(small).unwrap();
     let made = compiler.compile(&ask("first")).unwrap();
     let Some(PchOutcome::Created {
         heap_raised_to: Some(raised),
@@ -50,7 +50,7 @@ fn the_heap_is_raised_once_and_the_header_is_taken_again() {
         panic!("{:?}: {}", made.pch(), made.log());
     };
     assert!(raised > small);
-    assert!(compiler.pch_heap_size().unwrap() >= raised);
+    assert!(compiler.nvrtc().unwrap().pch_heap_size().unwrap() >= raised);
     let taken = compiler.compile(&ask("second")).unwrap();
     assert_eq!(taken.pch(), Some(PchOutcome::NotNeeded), "{}", taken.log());
     assert!(

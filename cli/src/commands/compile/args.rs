@@ -5,11 +5,20 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use cupola::kernels::compile::TargetArchitecture;
 
-/// What is made of a source.
+/// Which compiler is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompilerChoice {
+    /// NVIDIA's, for GPUs
+    #[default]
+    Nvrtc,
+    /// LLVM's, which makes PTX, for the software device above all
+    Clang,
+}
+
+/// What is made of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TargetChoice {
     /// A binary for one architecture
-    #[default]
     Cubin,
     /// Assembly text, for this architecture and later ones
     Ptx,
@@ -37,9 +46,13 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "SM")]
     pub(crate) arch: Option<TargetArchitecture>,
 
-    /// What to make
+    /// The compiler
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) target: TargetChoice,
+    pub(crate) compiler: CompilerChoice,
+
+    /// What to make; a binary by NVRTC and PTX by clang if nothing is named
+    #[arg(long, value_enum)]
+    pub(crate) target: Option<TargetChoice>,
 
     /// Where to write it; the name of the source with another extension, in the current folder, if no
     /// other is named; `-` is standard output
@@ -58,7 +71,17 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name_expression: Vec<String>,
 
-    /// Any option, as NVRTC takes it: `--option=--use_fast_math`
+    /// Any option, as the compiler takes it: `--option=--use_fast_math` of NVRTC
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) option: Vec<String>,
+}
+
+impl CompileArgs {
+    /// What to make.
+    pub(super) fn target(&self) -> TargetChoice {
+        self.target.unwrap_or(match self.compiler {
+            CompilerChoice::Nvrtc => TargetChoice::Cubin,
+            CompilerChoice::Clang => TargetChoice::Ptx,
+        })
+    }
 }

@@ -1,4 +1,4 @@
-//! `cupola compile`: CUDA C++ to a binary, PTX or LTO-IR, by NVRTC.
+//! `cupola compile`: CUDA C++ to a binary, PTX or LTO-IR, by NVRTC, or to PTX by clang.
 
 pub(super) mod args;
 
@@ -14,7 +14,7 @@ use super::destination::{Destination, apart};
 use super::exit::{Exit, Failure};
 use super::input::Input;
 use super::output::{bytes, complain, say, say_bytes};
-use args::{CompileArgs, TargetChoice};
+use args::{CompileArgs, CompilerChoice, TargetChoice};
 
 /// The name of standard output.
 const STANDARD: &str = "-";
@@ -24,10 +24,13 @@ pub(super) fn run(args: &CompileArgs) -> Result<Exit, Failure> {
     let output = output(args)?;
     apart(&[("FILE", input.place())], &[("--output", output.as_ref())])?;
     let source = read(input)?;
-    let compiler = Compiler::load()?;
+    let compiler = match args.compiler {
+        CompilerChoice::Nvrtc => Compiler::load(),
+        CompilerChoice::Clang => Compiler::find_clang(),
+    }?;
     let architecture = match args.arch {
         Some(architecture) => architecture,
-        None => of_first_gpu(args.target)?,
+        None => of_first_gpu(args.target())?,
     };
     let compiled = compiler.compile(&request(args, input.name(), source, architecture))?;
     // Warnings are not what the command makes.
@@ -49,7 +52,7 @@ fn output(args: &CompileArgs) -> Result<Option<Destination>, Failure> {
             };
             let mut name = PathBuf::from(stem).into_os_string();
             name.push(".");
-            name.push(args.target.extension());
+            name.push(args.target().extension());
             Destination::new(name.as_ref()).map(Some)
         }
     }
@@ -84,7 +87,7 @@ fn request(
     source: String,
     architecture: TargetArchitecture,
 ) -> CompileRequest {
-    let target = match args.target {
+    let target = match args.target() {
         TargetChoice::Cubin => Target::Cubin(architecture),
         TargetChoice::Ptx => Target::Ptx(architecture),
         TargetChoice::Ltoir => Target::LtoIr(architecture),
@@ -119,7 +122,7 @@ fn write(output: Option<&Destination>, compiled: &Compiled) -> Result<(), Failur
     };
     output.write(|file| file.write_all(compiled.image()))?;
     let mut text = format!(
-        "{}  {}, {}, by NVRTC of CUDA {}\n",
+        "{}  {}, {}, by {}\n",
         output.path().display(),
         compiled.target(),
         bytes(compiled.image().len() as u64),

@@ -79,6 +79,12 @@ impl Dependencies {
         &self.unresolved
     }
 
+    /// Notes a file that the compiler read, and that is not among the places.
+    pub(super) fn note_unscanned(&mut self, file: PathBuf) {
+        let text = "(read by the compiler, and not found here)".to_owned();
+        self.unresolved.push(UnresolvedInclude { file, text });
+    }
+
     /// Whether a text that is reached has `__DATE__`, `__TIME__` or `__TIMESTAMP__` in it.
     #[must_use]
     pub fn depends_on_time(&self) -> bool {

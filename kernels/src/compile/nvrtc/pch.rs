@@ -12,8 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cupola_sys::nvrtc::{Nvrtc, NvrtcError, nvrtcResult};
 
+use super::NvrtcCompiler;
 use super::program::Program;
-use super::{CompileError, Compiler};
+use crate::compile::CompileError;
 
 /// What became of the precompiled header of a compile that asked for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ fn set(nvrtc: &Nvrtc, bytes: usize) -> Result<(), NvrtcError> {
     unsafe { nvrtc.nvrtcSetPCHHeapSize(bytes) }
 }
 
-impl Compiler {
+impl NvrtcCompiler {
     /// The bytes of heap that precompiled headers have, in the whole process
     /// (`nvrtcGetPCHHeapSize`).
     ///
@@ -90,7 +91,7 @@ impl Compiler {
     pub fn pch_heap_size(&self) -> Result<usize, CompileError> {
         let mut bytes = 0;
         // SAFETY: `bytes` outlives the call.
-        unsafe { self.nvrtc().nvrtcGetPCHHeapSize(&raw mut bytes) }
+        unsafe { self.library().nvrtcGetPCHHeapSize(&raw mut bytes) }
             .map_err(|call| CompileError::of_call(call, "a precompiled header"))?;
         Ok(bytes)
     }
@@ -103,6 +104,7 @@ impl Compiler {
     /// [`CompileError::Unsupported`] by NVRTC before CUDA 12.8; what the call returned.
     pub fn set_pch_heap_size(&self, bytes: usize) -> Result<(), CompileError> {
         let _alone = lock_heap();
-        set(self.nvrtc(), bytes).map_err(|call| CompileError::of_call(call, "a precompiled header"))
+        set(self.library(), bytes)
+            .map_err(|call| CompileError::of_call(call, "a precompiled header"))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_sys::nvrtc::{Nvrtc, NvrtcError, nvrtcProgram, nvrtcResult};
 
-use super::ImageKind;
+use crate::compile::Target;
 
 /// A header as NVRTC takes it.
 pub(super) struct Header {
@@ -107,22 +107,22 @@ impl<'a> Program<'a> {
     }
 
     /// The device code; PTX without the NUL at its end.
-    pub(super) fn image(&self, kind: ImageKind) -> Result<Vec<u8>, NvrtcError> {
+    pub(super) fn image(&self, target: Target) -> Result<Vec<u8>, NvrtcError> {
         let (nvrtc, raw) = (self.nvrtc, self.raw);
-        match kind {
-            ImageKind::Cubin => read(
+        match target {
+            Target::Cubin(_) => read(
                 // SAFETY: the program is alive, and `size` outlives the call.
                 |size| unsafe { nvrtc.nvrtcGetCUBINSize(raw, size) },
                 // SAFETY: the program is alive, and the buffer has the size that it asked for.
                 |buffer| unsafe { nvrtc.nvrtcGetCUBIN(raw, buffer) },
             ),
-            ImageKind::LtoIr => read(
+            Target::LtoIr(_) => read(
                 // SAFETY: the program is alive, and `size` outlives the call.
                 |size| unsafe { nvrtc.nvrtcGetLTOIRSize(raw, size) },
                 // SAFETY: the program is alive, and the buffer has the size that it asked for.
                 |buffer| unsafe { nvrtc.nvrtcGetLTOIR(raw, buffer) },
             ),
-            ImageKind::Ptx => {
+            Target::Ptx(_) => {
                 let mut text = read(
                     // SAFETY: the program is alive, and `size` outlives the call.
                     |size| unsafe { nvrtc.nvrtcGetPTXSize(raw, size) },
