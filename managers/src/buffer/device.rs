@@ -12,8 +12,7 @@ use std::ops::{Bound, Range, RangeBounds};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::block::Block;
-use super::pointer;
-use super::{BufferHandle, DeviceCopy};
+use super::{BufferHandle, DeviceCopy, check_pointer};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 pub use cast::CastError;
@@ -318,7 +317,7 @@ macro_rules! views {
             pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
                 match self.block {
                     Some(block) => block.join(stream),
-                    None => pointer::check(stream.core(), self.address, self.bytes()),
+                    None => check_pointer(stream.core(), self.address, self.bytes()),
                 }
             }
         }

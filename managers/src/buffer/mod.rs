@@ -21,6 +21,7 @@ pub(crate) use element::{check, repair};
 pub use entry::{BufferHandle, BufferInfo};
 pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 pub(crate) use pinned::{PinnedMemory, PinnedPart};
+pub(crate) use pointer::check as check_pointer;
 pub(crate) use table::BufferTable;
 
 use crate::driver::ContextCore;

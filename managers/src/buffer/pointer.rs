@@ -19,7 +19,7 @@ use crate::pool::live_blocks::Found;
 /// [`Error::Pointer`]; [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
 #[inline]
 #[track_caller]
-pub(super) fn check(core: &ContextCore, address: CUdeviceptr, bytes: u64) -> Result<()> {
+pub(crate) fn check(core: &ContextCore, address: CUdeviceptr, bytes: u64) -> Result<()> {
     match core.checks_pointers() && bytes > 0 {
         true => look_at(core, address, bytes),
         false => Ok(()),

@@ -1,6 +1,5 @@
 //! Modules: loaded device code, and the functions in it.
 
-mod active_blocks;
 mod function;
 mod functions;
 mod global;

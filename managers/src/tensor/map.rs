@@ -9,11 +9,10 @@ use cupola_sys::driver::{CUdeviceptr, CUtensorMap};
 use super::element::TensorElement;
 use super::im2col::Im2col;
 use super::tiling::Tiling;
-use crate::buffer::{DeviceSlice, DeviceSliceMut};
+use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::{KernelArg, LaunchArgs};
-use crate::stream::Stream;
+use crate::ops::{KernelArg, PassedAs, UsedMemory};
 
 /// A view that a tensor map can be of: for reading, or for reading and writing.
 pub trait TensorMemory: sealed::Memory {
@@ -199,10 +198,32 @@ impl<V: TensorMemory + fmt::Debug> fmt::Debug for TensorMap<V> {
     }
 }
 
+// SAFETY: 128 bytes, all of them numbers.
+unsafe impl DeviceCopy for CUtensorMap {}
+
 impl<T: TensorElement> KernelArg for &TensorMap<DeviceSlice<'_, T>> {
-    fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
-        self.memory.check_written(stream)?;
-        self.memory.join(stream)?;
-        arguments.push(self.map.opaque)
+    type Value = CUtensorMap;
+
+    fn value(&self) -> CUtensorMap {
+        self.map
+    }
+
+    fn memory(&self) -> Option<UsedMemory<'_>> {
+        Some(UsedMemory::read(self.memory))
     }
 }
+
+impl<T: TensorElement> KernelArg for &mut TensorMap<DeviceSliceMut<'_, T>> {
+    type Value = CUtensorMap;
+
+    fn value(&self) -> CUtensorMap {
+        self.map
+    }
+
+    fn memory(&self) -> Option<UsedMemory<'_>> {
+        Some(UsedMemory::write(self.memory.as_slice()))
+    }
+}
+
+impl<T: TensorElement> PassedAs<CUtensorMap> for &TensorMap<DeviceSlice<'_, T>> {}
+impl<T: TensorElement> PassedAs<CUtensorMap> for &mut TensorMap<DeviceSliceMut<'_, T>> {}

@@ -21,6 +21,8 @@
 //! }
 //! ```
 //!
+//! In the signature of a [`Kernel`](crate::ops::Kernel) such a parameter is a [`CUtensorMap`].
+//!
 //! What the driver would refuse with a code alone is refused here with the numbers, and a map reaches
 //! over no memory but its view's: the driver is told an address, and does not ask how much is there.
 
@@ -30,6 +32,8 @@ mod layout;
 mod map;
 mod options;
 mod tiling;
+
+pub use cupola_sys::driver::CUtensorMap;
 
 pub use element::{TensorElement, TensorFormat};
 pub use im2col::Im2col;

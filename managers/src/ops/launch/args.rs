@@ -7,7 +7,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::LaunchConfig;
-use crate::buffer::{Block, Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut, Output};
+use crate::buffer::{
+    Block, Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut, Output, check_pointer,
+};
 use crate::error::{Result, Written};
 use crate::stream::Stream;
 
@@ -187,8 +189,9 @@ impl<'b> UsedMemory<'b> {
     #[track_caller]
     pub(crate) fn prepare(&self, stream: &Stream) -> Result<()> {
         match self.block {
-            Some(block) if !block.is_ready(stream) => self.prepare_shared(block, stream),
-            _ => Ok(()),
+            Some(block) if block.is_ready(stream) => Ok(()),
+            Some(block) => self.prepare_shared(block, stream),
+            None => check_pointer(stream.core(), self.address, self.bytes),
         }
     }
 

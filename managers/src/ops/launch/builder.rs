@@ -17,13 +17,13 @@ pub const MAX_ARGUMENTS: usize = 32;
 /// more get them in device memory, or through [`launch_raw`](super::launch_raw).
 pub const MAX_ARGUMENT_BYTES: usize = 512;
 
-/// The most that a value may be aligned to.
-const ALIGN: usize = align_of::<Unit>();
+/// The most that a value may be aligned to: a [tensor map](crate::tensor) is.
+const ALIGN: usize = align_of::<Values>();
 
-/// A piece of the memory for values, aligned as far as a value may be.
+/// Memory for values, aligned as far as a value may be.
 #[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct Unit([MaybeUninit<u8>; 16]);
+#[repr(C, align(128))]
+struct Values([MaybeUninit<u8>; MAX_ARGUMENT_BYTES]);
 
 /// The arguments of one launch, for programs that learn a kernel's parameters while they run: their
 /// values and sizes, and the stream that device memory among them was made ready for. They are compared
@@ -47,7 +47,7 @@ struct Unit([MaybeUninit<u8>; 16]);
 #[derive(Clone)]
 pub struct LaunchArgs {
     /// The values, one behind the other.
-    values: [Unit; MAX_ARGUMENT_BYTES / size_of::<Unit>()],
+    values: Values,
     /// Where each begins, in bytes.
     offsets: [u16; MAX_ARGUMENTS],
     sizes: [usize; MAX_ARGUMENTS],
@@ -109,7 +109,7 @@ impl LaunchArgs {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            values: [Unit([MaybeUninit::uninit(); 16]); MAX_ARGUMENT_BYTES / size_of::<Unit>()],
+            values: Values([MaybeUninit::uninit(); MAX_ARGUMENT_BYTES]),
             offsets: [0; MAX_ARGUMENTS],
             sizes: [0; MAX_ARGUMENTS],
             len: 0,
@@ -158,7 +158,7 @@ impl LaunchArgs {
     ///
     /// # Errors
     /// [`Error::Invalid`] when there are [`MAX_ARGUMENTS`] already, when there would be more than
-    /// [`MAX_ARGUMENT_BYTES`], or when the value is aligned to more than 16 bytes.
+    /// [`MAX_ARGUMENT_BYTES`], or when the value is aligned to more than 128 bytes.
     pub fn push<T: DeviceCopy>(&mut self, value: T) -> Result<()> {
         let (size, align) = (size_of::<T>(), align_of::<T>());
         if self.len == MAX_ARGUMENTS {
@@ -181,7 +181,7 @@ impl LaunchArgs {
         // SAFETY: `size` bytes from `start` lie in `values`, aligned for `T`: `start` is a multiple
         // of its alignment, which that of `values` is a multiple of.
         unsafe {
-            let values = self.values.as_mut_ptr().cast::<u8>();
+            let values = self.values.0.as_mut_ptr().cast::<u8>();
             values.add(start).cast::<T>().write(value);
         };
         // At most `MAX_ARGUMENT_BYTES`, so it fits.
@@ -239,7 +239,7 @@ impl List for LaunchArgs {
 
     fn pointers(&self, (): &mut ()) -> PointerList {
         // The driver only reads.
-        let base = self.values.as_ptr().cast_mut().cast::<u8>();
+        let base = self.values.0.as_ptr().cast_mut().cast::<u8>();
         // `wrapping_add` stays in the array: offsets are below its length.
         let of = |offset| base.wrapping_add(usize::from(offset)).cast();
         PointerList {
@@ -340,11 +340,11 @@ mod tests {
         assert_eq!(arguments.sizes(), [MAX_ARGUMENT_BYTES - 1, 1]);
 
         #[derive(Clone, Copy)]
-        #[repr(align(32))]
-        struct Wide(#[expect(dead_code)] [u8; 32]);
-        // SAFETY: 32 bytes of 32, all numbers.
+        #[repr(align(256))]
+        struct Wide(#[expect(dead_code)] [u8; 256]);
+        // SAFETY: 256 bytes of 256, all numbers.
         unsafe impl DeviceCopy for Wide {}
-        assert!(LaunchArgs::new().push(Wide([0; 32])).is_err());
+        assert!(LaunchArgs::new().push(Wide([0; 256])).is_err());
     }
 
     // Without it structs and arrays could be cut, or be written where the driver does not read.
