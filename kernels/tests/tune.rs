@@ -60,7 +60,7 @@ impl Bench {
     fn tuner(&self, cache: CacheConfig) -> Tuner {
         let device = self.execution.devices().get(0).unwrap();
         let tuner = Tuner::new(&self.context, device.info().unwrap(), cache).unwrap();
-        tuner.measure(quick())
+        tuner.with_config(quick())
     }
 
     /// Chooses between block sizes for `empty`. Returns how often it was launched.

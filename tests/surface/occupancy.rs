@@ -1,6 +1,8 @@
 //! Occupancy, and the launches that it speaks of.
 
 mod told;
+#[cfg(all(feature = "compiler", unix))]
+mod tuned;
 
 use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;

@@ -21,7 +21,6 @@ use crate::cache::{
 /// ```no_run
 /// use cupola_kernels::cache::CacheConfig;
 /// use cupola_kernels::tune::{ProblemClass, TuneTask, Tuner, block_sizes};
-/// use cupola_managers::occupancy::PlanConfig;
 /// use cupola_managers::ops::{LaunchConfig, launch};
 /// use cupola_managers::{Buffer, Context, DeviceInfo, Function, Stream};
 ///
@@ -32,7 +31,7 @@ use crate::cache::{
 /// let task = TuneTask::named("scale, version 3", ProblemClass::of_sizes(&[n]));
 /// let sizes = block_sizes(&scale.occupancy_curve(|_| 0)?);
 /// let choice = tuner.choose(&task, &sizes, stream, |&threads, stream| {
-///     let config = scale.plan_launch(PlanConfig::new(n).block([threads, 1, 1]))?.config();
+///     let config = LaunchConfig::for_elements(n, threads);
 ///     // SAFETY: the kernel reads n elements of x and writes n of y.
 ///     unsafe { launch(scale, config, (n, 2.0f32, x, &mut *y), stream) }
 /// })?;
@@ -87,9 +86,9 @@ impl Tuner {
         })
     }
 
-    /// The tuner, which measures so.
+    /// The tuner, which measures as `config` says.
     #[must_use]
-    pub fn measure(self, config: TuneConfig) -> Self {
+    pub fn with_config(self, config: TuneConfig) -> Self {
         Self { config, ..self }
     }
 
@@ -110,7 +109,8 @@ impl Tuner {
     /// measures.
     ///
     /// `launch` puts the kernel on the stream as the candidate has it. It is called many times, on the
-    /// same memory, so what it launches can be run again and again; it waits for nothing. A candidate
+    /// same memory, so what it launches can be run again and again. It waits for nothing, and does nothing
+    /// else that takes long: what it does between launches that are shorter is measured with them. A candidate
     /// whose launch is refused leaves the race with the reason in the report.
     ///
     /// What cannot be read or written on disk costs a measurement. A winner is not kept when a launch was
