@@ -176,11 +176,11 @@ fn shapes(random: &mut Random) -> Vec<Shape> {
     });
     if target::is_gpu() {
         shapes.push(Shape {
-            n: (20 << 20) + random.index(1 << 20),
+            n: (1 << 20) + random.index(1 << 20),
             leads: first,
         });
         shapes.push(Shape {
-            n: (20 << 20) + random.index(1 << 20),
+            n: (1 << 20) + random.index(1 << 20),
             leads: [second[1]; 4],
         });
     }

@@ -2,18 +2,25 @@
 
 use std::any::type_name;
 
-use cupola_kernels::geometry::ReducePlan;
+use cupola_kernels::geometry::{REDUCE_MAX_BLOCKS, ReducePlan};
 use cupola_kernels::ops::Number;
 use cupola_kernels::reference;
 use cupola_random::Random;
 
 use super::values::{Value, values};
-use super::{Bench, Memory, Shape, shapes};
+use super::{Bench, Memory, Shape, shapes, target};
+
+/// So many elements that blocks take more than one tile, whatever their size.
+const LOOPS: usize = 4096 * REDUCE_MAX_BLOCKS as usize + 10_001;
 
 /// Shapes of reductions: those of two launches too.
 fn reductions(random: &mut Random) -> Vec<Shape> {
     let mut all = shapes(random);
-    for n in [4096, 4097, 60_000] {
+    let mut lengths = vec![4096, 4097, 60_000];
+    if target::is_gpu() {
+        lengths.push(LOOPS);
+    }
+    for n in lengths {
         let leads = std::array::from_fn(|_| random.index(5));
         all.push(Shape { n, leads });
     }
@@ -134,6 +141,27 @@ fn sums_of_floats_have_the_bits_of_the_fixed_order() {
     // Infinities, NaNs and subnormals.
     reduces::<f32>(&bench, 3, values, Reduction::Sum, reference::reduce_sum_f32);
     reduces::<f64>(&bench, 4, values, Reduction::Sum, reference::reduce_sum_f64);
+}
+
+// Without it a block could leave out all but its first tile, which only long inputs show.
+#[test]
+fn long_inputs_are_reduced_in_the_fixed_order() {
+    let bench = Bench::new();
+    let (kernels, stream) = (&bench.kernels, &bench.stream);
+    let numbers: fn(&mut Random, usize) -> Vec<f32> = finite!(f32);
+    let input = numbers(&mut Random::new(9), LOOPS);
+    let on_input = bench.upload(&input, 0);
+    let mut scratch = bench.zeroed::<f32>(REDUCE_MAX_BLOCKS as usize, 0);
+    let mut total = bench.zeroed::<f32>(1, 0);
+    kernels
+        .reduce_sum(
+            on_input.view(),
+            scratch.view_mut(),
+            total.view_mut(),
+            stream,
+        )
+        .unwrap();
+    total.expect(&bench, &[reference::reduce_sum_f32(&input)], "a long sum");
 }
 
 macro_rules! of_integers {
