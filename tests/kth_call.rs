@@ -13,7 +13,9 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
-use sweep::{by_thread, executor, graphs, interface, lifecycle, memory, occupancy, work};
+use sweep::{
+    by_thread, executor, graphs, interface, lifecycle, memory, occupancy, profile, work,
+};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -52,9 +54,10 @@ fn every_call_of_occupancies_may_fail() {
 }
 
 #[test]
-fn every_call_of_executions_may_fail() {
+fn every_call_of_executions_and_profiles_may_fail() {
     let machine = machine(Version::new(13, 0));
-    run(&Sweep::new(machine, executor).title("executions, CUDA 13.0"));
+    run(&Sweep::new(machine.clone(), executor).title("executions, CUDA 13.0"));
+    run(&Sweep::new(machine, profile).title("profiles, CUDA 13.0"));
 }
 
 #[test]

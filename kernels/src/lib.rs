@@ -15,6 +15,7 @@
 //! - `CachedCompiler` (feature `compiler`, Unix): a compiler that is asked for nothing that its cache has.
 //! - `tune` (feature `compiler`, Unix): the fastest of several ways to launch a kernel, measured once and
 //!   remembered.
+//! - [`profile`]: how long a kernel takes, and how far that is from what the device can.
 //! - [`mod@reference`]: what the kernels compute whose result is not plain, on the CPU, bit for bit.
 //! - [`HEADER`]: the device functions that the kernels are made of, for CUDA C++ of users.
 
@@ -35,6 +36,7 @@ pub mod geometry;
 #[cfg(feature = "compiler")]
 pub mod link;
 pub mod ops;
+pub mod profile;
 pub mod reference;
 #[cfg(all(feature = "compiler", unix))]
 pub mod tune;

@@ -7,6 +7,7 @@ mod common;
 #[cfg(feature = "sim")]
 mod faults;
 mod handles;
+mod profiles;
 #[cfg(feature = "sim")]
 mod steady;
 #[cfg(feature = "sim")]

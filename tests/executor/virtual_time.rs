@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use cupola_kernels::executor::{Execution, Executor, ExecutorConfig};
+use cupola_kernels::profile::{Cost, Profile, Profiler};
 use cupola_managers::module::Function;
 use cupola_managers::ops::LaunchConfig;
-use cupola_managers::{ExecutionManager, Result};
+use cupola_managers::{ExecutionManager, Result, ops};
 use cupola_sim::{DeviceConfig, Machine, Order};
 
 /// Kernels that take a millisecond each.
@@ -121,4 +122,78 @@ fn the_trace_has_the_times_of_the_device() {
         "{words}"
     );
     assert!(words.ends_with(", ran for 1.0ms"), "{words}");
+}
+
+/// A profile of a kernel that takes so long, on a device with this clock.
+fn profile(long: Duration, clock_khz: u32) -> Profile {
+    let device = DeviceConfig::new().launch_delay(long).clock_khz(clock_khz);
+    let machine = Machine::builder()
+        .device(device)
+        .order(Order::Timed)
+        .build();
+    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    let device = execution.devices().get(0).unwrap();
+    let context = device.primary().unwrap();
+    let nothing = context
+        .modules()
+        .load_ptx(PTX)
+        .unwrap()
+        .function("nothing")
+        .unwrap();
+    let profiler = Profiler::new(&context, device.info().unwrap()).unwrap();
+    let cost = Cost::new().bytes(1_000_000).flops(500_000);
+    let profile = profiler.profile("nothing", cost, |stream| {
+        // SAFETY: the kernel takes nothing and touches nothing.
+        unsafe { ops::launch(&nothing, LaunchConfig::linear(1, 1), (), stream) }
+    });
+    profile.unwrap()
+}
+
+// Without it the times could be of the wrong events, or rates be off by a factor.
+#[test]
+fn a_profile_has_the_times_of_the_device() {
+    let profile = profile(MILLI, 1_000_000);
+    assert_eq!((profile.launches, profile.samples.len()), (1, 100));
+    for sample in &profile.samples {
+        assert_near(sample.execute, MILLI);
+    }
+    assert_near(profile.execute.mean, MILLI);
+    assert_near(profile.execute.deviation, Duration::ZERO);
+    let near = |found: Option<f64>, expected: f64| (found.unwrap() / expected - 1.0).abs() < 0.01;
+    assert!(near(profile.bandwidth(), 1e9), "{profile}");
+    assert!(near(profile.flop_rate(), 5e8), "{profile}");
+    // The software device says that its memory has the same clock, and a bus of 64 bits.
+    assert!(near(profile.limits.bandwidth, 16e9), "{profile}");
+    assert!(near(profile.bandwidth_share(), 1.0 / 16.0), "{profile}");
+    assert!(
+        profile.to_string().contains(", 6.2 % of 16.00 GB/s"),
+        "{profile}"
+    );
+    assert!(!profile.is_launch_bound());
+}
+
+// Without it a kernel that is as short as the resolution of events would be measured by one launch.
+#[test]
+fn short_kernels_are_measured_by_many_launches() {
+    let profile = profile(Duration::from_micros(2), 1_000_000);
+    // 16 are too few for 50 us.
+    assert_eq!(profile.launches, 32, "{profile}");
+    let off = profile.execute.median.abs_diff(Duration::from_micros(2));
+    assert!(off < Duration::from_nanos(200), "{profile}");
+}
+
+// Without it a limit that no driver tells could be shown as one.
+#[test]
+fn a_limit_that_is_not_told_is_said_to_be_unknown() {
+    let profile = profile(MILLI, 0);
+    assert_eq!(
+        (profile.limits.bandwidth, profile.limits.flop_rate),
+        (None, None)
+    );
+    assert_eq!(
+        (profile.bandwidth_share(), profile.flop_share()),
+        (None, None)
+    );
+    let words = profile.to_string();
+    assert_eq!(words.matches("limit is not told").count(), 2, "{words}");
 }

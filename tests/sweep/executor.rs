@@ -1,7 +1,8 @@
-//! Executions on the streams of a pool.
+//! Executions on the streams of a pool, and profiles.
 
-use cupola_kernels::Embedded;
 use cupola_kernels::executor::{Executor, ExecutorConfig};
+use cupola_kernels::profile::{Cost, Launches, ProfileConfig, Profiler};
+use cupola_kernels::{Embedded, Kernels};
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::{PoolConfig, Stream};
 use cupola_testing::Stage;
@@ -22,8 +23,9 @@ pub(crate) fn executor(stage: &Stage) -> Outcome {
     let zeros = executor.execute(|stream| pool.zeros::<f32>(64, stream))?;
     let exact = (executor.request().exact().after(&[zeros.fence()]))
         .execute(|stream| pool.zeros::<f32>(64, stream))?;
-    exact.is_done()?;
     let mut output = exact.join()?;
+    // What came after it has ended.
+    zeros.is_done()?;
     let after = [zeros.fence()];
     let timed = executor.request().timed().after(&after);
     let arguments = (64_u64, 2.0_f32, zeros.output(), &mut output);
@@ -46,5 +48,26 @@ pub(crate) fn executor(stage: &Stage) -> Outcome {
     let outputs = executor.batch(works).join()?;
     assert_eq!(outputs.len(), 3, "success, but not of each");
     assert_eq!(executor.trace().executions.len(), 2);
+    Ok(())
+}
+
+/// A profile of a kernel.
+pub(crate) fn profile(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let device = stage.device()?;
+    let kernels = Kernels::load(&context, device.info()?)?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let config = ProfileConfig {
+        warm_up: 1,
+        repetitions: 3,
+        launches: Launches::Exactly(2),
+    };
+    let profiler = Profiler::new(&context, device.info()?)?.config(config);
+    let input = pool.zeros::<f32>(64, profiler.stream())?;
+    let mut output = pool.zeros::<f32>(64, profiler.stream())?;
+    let profile = profiler.profile("scale", Cost::new().bytes(512), |stream| {
+        kernels.scale(2.0, &input, &mut output, stream)
+    })?;
+    assert_eq!(profile.samples.len(), 3);
     Ok(())
 }

@@ -8,7 +8,7 @@ pub(crate) mod memory;
 mod occupancy;
 mod work;
 
-pub(crate) use executor::executor;
+pub(crate) use executor::{executor, profile};
 pub(crate) use interface::interface;
 pub(crate) use lifecycle::lifecycle;
 pub(crate) use occupancy::occupancy;

@@ -54,6 +54,7 @@ pub use fence::Fence;
 pub use future::ExecutionFuture;
 pub use request::Request;
 pub use times::ExecutionTimes;
+pub(crate) use times::milliseconds;
 pub use trace::ExecutionTrace;
 
 use clock::Clock;
