@@ -12,7 +12,8 @@
 //! - `cache` (feature `compiler`, Unix): what compilers made, kept in memory and on disk.
 //! - `compile`, `link` (feature `compiler`): CUDA C++ compiled by NVRTC or clang, and pieces linked by nvJitLink
 //!   or the driver, while the program runs.
-//! - `CachedCompiler` (feature `compiler`, Unix): a compiler that is asked for nothing that its cache has.
+//! - `CachedCompiler`, `CachedLinker` (feature `compiler`, Unix): a compiler and a linker that are asked for
+//!   nothing that their caches have.
 //! - `tune` (feature `compiler`, Unix): the fastest of several ways to launch a kernel, measured once and
 //!   remembered.
 //! - [`profile`]: how long a kernel takes, and how far that is from what the device can.
@@ -42,6 +43,8 @@ pub mod reference;
 pub mod tune;
 
 #[cfg(all(feature = "compiler", unix))]
-pub use cached::{CachedCompiler, CompileFailure, LoadError, Loaded};
+pub use cached::{
+    CachedCompiler, CachedLinker, CompileFailure, LinkFailure, LoadError, Loaded, Recompiled,
+};
 pub use embedded::{EMBEDDED, Embedded, HEADER, PRELUDE};
 pub use ops::Kernels;

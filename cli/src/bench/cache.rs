@@ -6,9 +6,9 @@ use std::io;
 use std::path::Path;
 
 use cupola_kernels::cache::{
-    Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Kind, Manifest,
+    Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Manifest,
 };
-use cupola_kernels::compile::LoweredName;
+use cupola_kernels::compile::{ImageKind, LoweredName};
 
 use super::{Figures, nanoseconds};
 
@@ -115,7 +115,7 @@ fn open(folder: &Path, memory_limit: u64) -> Cache<NotKept> {
 /// As large as the binary of a kernel.
 fn entry(bytes: usize) -> Entry {
     Entry {
-        kind: Kind::Cubin,
+        kind: ImageKind::Cubin,
         payload: vec![7; bytes],
         names: vec![LoweredName {
             expression: "scale<float>".into(),
@@ -123,5 +123,6 @@ fn entry(bytes: usize) -> Entry {
         }],
         log: String::new(),
         manifest: Manifest::new(),
+        recipe: None,
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-use cupola_kernels::cache::{
-    Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Kind, Manifest,
-};
+use cupola_kernels::CachedCompiler;
+use cupola_kernels::cache::{Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Manifest};
+
+use cupola_kernels::compile::{CompileRequest, Compiler, ImageKind, Target};
 
 use super::cli::{cupola, json, output};
 
@@ -34,11 +35,12 @@ fn fill(folder: &Path) -> [Key; 3] {
     [0_u8, 1, 2].map(|of| {
         let key = Key::from_digest(Digest::of(&[of]));
         let entry = Entry {
-            kind: Kind::Ptx,
+            kind: ImageKind::Ptx,
             payload: vec![of; 1000],
             names: Vec::new(),
             log: String::new(),
             manifest: Manifest::new(),
+            recipe: None,
         };
         cache.get_or_compile(&key, || Ok(entry)).unwrap();
         key
@@ -119,5 +121,68 @@ fn a_folder_that_is_not_private_is_an_error_that_says_so() {
     assert!(
         stderr.contains(&folder) && stderr.contains("chmod go-w"),
         "{stderr}"
+    );
+}
+
+/// Without it a compiler that makes other code than it did, or an entry that holds other code than its
+/// request, would not be found.
+#[test]
+fn entries_are_compiled_again_and_compared() {
+    let compiler = match Compiler::find_clang() {
+        Ok(compiler) => compiler,
+        Err(error) => {
+            let strict = std::env::var_os("CUPOLA_STRICT").is_some_and(|value| value == "1");
+            assert!(!strict, "{error}");
+            eprintln!("SKIPPED: {error}");
+            return;
+        }
+    };
+    let all = tempfile::tempdir().unwrap();
+    let folder = all.path().join("kernels");
+    let mut config = CacheConfig::default();
+    config.folder = Some(folder.clone());
+    let compiler = CachedCompiler::new(compiler, config);
+    let request = |number: u32| {
+        let target = Target::Ptx("sm_80".parse().unwrap());
+        let source = "#include \"n.h\"\ntemplate<class T> __global__ void k(T* x) { *x = N; }";
+        CompileRequest::new("k.cu", source, target)
+            .header("n.h", format!("#define N {number}"))
+            .name_expression("k<int>")
+    };
+    let [right, wrong] = [1, 2].map(|number| {
+        let request = request(number);
+        let entry = compiler.compile(&request).unwrap().entry;
+        (compiler.key(&request), entry)
+    });
+    let run = |words: &[&str]| {
+        let words = [&["cache", "verify"], words].concat();
+        output(cupola(&words).env("CUPOLA_CACHE_DIR", &folder))
+    };
+    let (code, stdout, stderr) = run(&["--recompile"]);
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    assert!(stdout.contains("2 the same, 0 differ, 0 not"), "{stdout}");
+    // Whole, with a checksum that is right, and of other code.
+    let mut entry = (*wrong.1).clone();
+    *entry.payload.last_mut().unwrap() ^= 1;
+    let file = |key: &Key| folder.join(format!("{key}.entry"));
+    std::fs::write(file(&wrong.0), entry.encode(&wrong.0)).unwrap();
+    // Of a compiler that is not here.
+    let mut entry = (*right.1).clone();
+    entry.recipe.as_mut().unwrap().compiler = "clang version 1.0.0".into();
+    std::fs::write(file(&right.0), entry.encode(&right.0)).unwrap();
+    assert_eq!(run(&[]).0, Some(0));
+    let (code, stdout, _) = run(&["--recompile"]);
+    assert_eq!(code, Some(1), "{stdout}");
+    let last = entry.payload.len() - 1;
+    assert!(stdout.contains(&format!("from byte {last} on")), "{stdout}");
+    assert!(stdout.contains("made by clang version 1.0.0"), "{stdout}");
+    let (code, stdout, _) = run(&["--recompile", "--json", "-"]);
+    let report = json(&stdout);
+    assert_eq!((code, &report["right"]), (Some(1), &2.into()));
+    let differing = report["recompiled"]["differing"].as_array().unwrap();
+    assert_eq!(differing[0]["key"], wrong.0.to_string());
+    assert_eq!(
+        report["recompiled"]["not_compared"][0]["key"],
+        right.0.to_string()
     );
 }

@@ -3,76 +3,14 @@
 use std::fmt;
 
 use super::manifest::Manifest;
+use super::recipe::Recipe;
 use crate::compile::{ImageKind, LoweredName};
-
-/// What the bytes of an entry are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// A binary for one architecture.
-    Cubin,
-    /// PTX, which the driver compiles.
-    Ptx,
-    /// NVIDIA's intermediate code for the linker.
-    LtoIr,
-    /// Several of those for several architectures.
-    Fatbin,
-    /// No code: which candidate won a measurement (`tune`).
-    Tuning,
-}
-
-impl Kind {
-    const ALL: [Self; 5] = [
-        Self::Cubin,
-        Self::Ptx,
-        Self::LtoIr,
-        Self::Fatbin,
-        Self::Tuning,
-    ];
-
-    /// Its number in files and keys, which stays.
-    pub(super) const fn code(self) -> u8 {
-        match self {
-            Self::Cubin => 1,
-            Self::Ptx => 2,
-            Self::LtoIr => 3,
-            Self::Fatbin => 4,
-            Self::Tuning => 5,
-        }
-    }
-
-    pub(super) fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.code() == code)
-    }
-
-    /// What people call it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cubin => "CUBIN",
-            Self::Ptx => "PTX",
-            Self::LtoIr => "LTO-IR",
-            Self::Fatbin => "fatbin",
-            Self::Tuning => "tuning",
-        }
-    }
-}
-
-impl From<ImageKind> for Kind {
-    fn from(kind: ImageKind) -> Self {
-        match kind {
-            ImageKind::Cubin => Self::Cubin,
-            ImageKind::Ptx => Self::Ptx,
-            ImageKind::LtoIr => Self::LtoIr,
-        }
-    }
-}
 
 /// What a compile made. Names and log stay with the bytes: a hit tells the same as the compile did.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
     /// What `payload` is.
-    pub kind: Kind,
+    pub kind: ImageKind,
     /// The binary or text, as the driver or a linker takes it.
     pub payload: Vec<u8>,
     /// The lowered name of each expression that was asked for.
@@ -81,6 +19,8 @@ pub struct Entry {
     pub log: String,
     /// The files that the compile depended on.
     pub manifest: Manifest,
+    /// What it was made of, if that is kept: for people who compare ([`recompile`](crate::CachedCompiler::recompile)), not for hits.
+    pub recipe: Option<Recipe>,
 }
 
 impl fmt::Debug for Entry {
@@ -106,6 +46,7 @@ impl Entry {
             .iter()
             .map(|file| file.path().as_os_str().len())
             .sum();
-        (size_of::<Self>() + self.payload.len() + names + self.log.len() + files) as u64
+        let recipe = self.recipe.as_ref().map_or(0, |it| it.request.len());
+        (size_of::<Self>() + self.payload.len() + names + self.log.len() + files + recipe) as u64
     }
 }

@@ -57,7 +57,7 @@ impl FileIdentity {
     }
 
     /// What a key is made of.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 }

@@ -8,8 +8,8 @@ use std::str::FromStr;
 use sha2::{Digest as _, Sha256};
 
 use super::digest::{Digest, NotADigest};
-use super::entry::Kind;
 use super::identity::FileIdentity;
+use crate::compile::ImageKind;
 
 /// Goes up whenever the fields of [`CompileInputs`] or their encoding change.
 const SCHEMA: &str = "cupola compile 1";
@@ -142,7 +142,7 @@ pub struct CompileInputs<'a> {
     /// The target with its suffix, such as `sm_90a` or `compute_90`.
     pub architecture: &'a str,
     /// What is made.
-    pub output: Kind,
+    pub output: ImageKind,
     /// Every option as it is passed on, in order. Of options whose order means nothing the caller
     /// chooses one.
     pub options: &'a [&'a [u8]],

@@ -106,9 +106,10 @@ impl<E> Failures<E> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Manifest;
     use super::super::digest::Digest;
-    use super::super::{Kind, Manifest};
     use super::*;
+    use crate::compile::ImageKind;
 
     fn key(of: u8) -> Key {
         Key::from_digest(Digest::of(&[of]))
@@ -116,11 +117,12 @@ mod tests {
 
     fn entry(bytes: usize) -> Arc<Entry> {
         Arc::new(Entry {
-            kind: Kind::Cubin,
+            kind: ImageKind::Cubin,
             payload: vec![0; bytes],
             names: Vec::new(),
             log: String::new(),
             manifest: Manifest::new(),
+            recipe: None,
         })
     }
 

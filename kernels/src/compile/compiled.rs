@@ -53,7 +53,7 @@ impl Compiled {
     pub fn ptx(&self) -> Option<&str> {
         match self.target.kind() {
             ImageKind::Ptx => std::str::from_utf8(&self.image).ok(),
-            ImageKind::Cubin | ImageKind::LtoIr => None,
+            ImageKind::Cubin | ImageKind::LtoIr | ImageKind::Fatbin => None,
         }
     }
 

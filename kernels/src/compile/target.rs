@@ -5,7 +5,8 @@ use std::fmt;
 
 use super::TargetArchitecture;
 
-/// The kinds of device code that a compiler or a linker makes.
+/// The kinds of device code. Compilers and linkers make each but [`Fatbin`](Self::Fatbin), which other
+/// tools make of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ImageKind {
     /// A binary for one architecture, which a driver loads without compiling.
@@ -14,6 +15,27 @@ pub enum ImageKind {
     Ptx,
     /// Intermediate code, which a linker optimises together with other such code.
     LtoIr,
+    /// Several of these for several architectures, of which a driver takes the one that fits.
+    Fatbin,
+}
+
+#[cfg(unix)]
+impl ImageKind {
+    const ALL: [Self; 4] = [Self::Cubin, Self::Ptx, Self::LtoIr, Self::Fatbin];
+
+    /// Its number in files and keys, which stays.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Cubin => 1,
+            Self::Ptx => 2,
+            Self::LtoIr => 3,
+            Self::Fatbin => 4,
+        }
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
+    }
 }
 
 impl fmt::Display for ImageKind {
@@ -22,6 +44,7 @@ impl fmt::Display for ImageKind {
             Self::Cubin => "CUBIN",
             Self::Ptx => "PTX",
             Self::LtoIr => "LTO-IR",
+            Self::Fatbin => "a fat binary",
         })
     }
 }

@@ -6,6 +6,7 @@ use cupola_managers::{Context, Device};
 
 use super::{
     InputKind, LinkError, LinkInput, LinkOptimization, LinkOption, LinkRequest, Linked, Linker,
+    LinkerIdentity,
 };
 use crate::compile::Target;
 
@@ -117,6 +118,16 @@ impl Linker for DriverLinker {
 
     fn accepts(&self, request: &LinkRequest) -> Result<(), LinkError> {
         self.plan(request).map(|_| ())
+    }
+
+    fn identity(&self, request: &LinkRequest) -> Result<LinkerIdentity, LinkError> {
+        self.plan(request)?;
+        let driver = self.context.driver();
+        Ok(LinkerIdentity {
+            name: format!("driver {}", driver.driver_version()),
+            // A software device within the process has none.
+            library: driver.library_path(),
+        })
     }
 
     fn link(&self, request: &LinkRequest) -> Result<Linked, LinkError> {

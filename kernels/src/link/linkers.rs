@@ -1,6 +1,6 @@
 //! [`Linkers`]: the linkers of a machine, in the order in which they are asked.
 
-use super::{DriverLinker, LinkError, LinkRequest, Linked, Linker, NvJitLinker};
+use super::{DriverLinker, LinkError, LinkRequest, Linked, Linker, LinkerIdentity, NvJitLinker};
 
 /// What a machine has of linkers. The first that can do what is asked does it; the order is in the
 /// documentation of the [module](super).
@@ -41,6 +41,10 @@ impl Linker for Linkers {
 
     fn accepts(&self, request: &LinkRequest) -> Result<(), LinkError> {
         self.choose(request).map(|_| ())
+    }
+
+    fn identity(&self, request: &LinkRequest) -> Result<LinkerIdentity, LinkError> {
+        self.choose(request)?.identity(request)
     }
 
     fn link(&self, request: &LinkRequest) -> Result<Linked, LinkError> {

@@ -30,6 +30,8 @@ pub use nvjitlink::NvJitLinker;
 pub use options::{LinkOptimization, LinkOption};
 pub use request::{InputKind, LinkInput, LinkRequest};
 
+use std::path::PathBuf;
+
 use crate::compile::{Diagnostic, Target};
 
 /// What can link.
@@ -43,12 +45,27 @@ pub trait Linker: std::fmt::Debug + Send + Sync {
     /// [`LinkError::Unsupported`] or [`LinkError::TooOld`]: what it cannot do.
     fn accepts(&self, request: &LinkRequest) -> Result<(), LinkError>;
 
+    /// Which linker does what is asked, and which version of it.
+    ///
+    /// # Errors
+    /// Those of [`accepts`](Self::accepts).
+    fn identity(&self, request: &LinkRequest) -> Result<LinkerIdentity, LinkError>;
+
     /// Links on this thread.
     ///
     /// # Errors
     /// Those of [`accepts`](Self::accepts); [`LinkError::Input`] about one input;
     /// [`LinkError::Link`] about all of them; [`LinkError::Driver`].
     fn link(&self, request: &LinkRequest) -> Result<Linked, LinkError>;
+}
+
+/// Which linker made device code: what results depend on besides the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkerIdentity {
+    /// Its name and version, with what it knows of its target beside the request.
+    pub name: String,
+    /// Its library; `None` where that is not known, so that another version could not be told from it.
+    pub library: Option<PathBuf>,
 }
 
 /// Linked device code, and what the linker said of it.

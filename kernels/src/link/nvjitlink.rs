@@ -7,8 +7,8 @@ use cupola_sys::nvjitlink::NvJitLink;
 use cupola_sys::{LoadError, Version};
 
 use super::session::Session;
-use super::{InputKind, LinkError, LinkRequest, Linked, Linker};
-use crate::compile::{ImageKind, Target};
+use super::{InputKind, LinkError, LinkRequest, Linked, Linker, LinkerIdentity};
+use crate::compile::Target;
 
 /// nvJitLink. Cheap to clone, and shared by threads.
 #[derive(Clone, Debug)]
@@ -97,6 +97,17 @@ impl Linker for NvJitLinker {
         Ok(())
     }
 
+    fn identity(&self, request: &LinkRequest) -> Result<LinkerIdentity, LinkError> {
+        self.accepts(request)?;
+        let version = self
+            .version
+            .map_or_else(String::new, |version| version.to_string());
+        Ok(LinkerIdentity {
+            name: format!("nvJitLink {version}"),
+            library: self.library.path(),
+        })
+    }
+
     fn link(&self, request: &LinkRequest) -> Result<Linked, LinkError> {
         self.accepts(request)?;
         let text = |text: String, what: &str| {
@@ -137,10 +148,9 @@ impl Linker for NvJitLinker {
             log: session.log(),
         };
         session.complete().map_err(failed)?;
-        let kind: ImageKind = request.target().kind();
         Ok(Linked {
             target: request.target(),
-            image: session.image(kind).map_err(failed)?,
+            image: session.image(request.target()).map_err(failed)?,
             log: session.log(),
         })
     }

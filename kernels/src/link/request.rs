@@ -30,6 +30,7 @@ impl From<ImageKind> for InputKind {
             ImageKind::Cubin => Self::Cubin,
             ImageKind::Ptx => Self::Ptx,
             ImageKind::LtoIr => Self::LtoIr,
+            ImageKind::Fatbin => Self::Fatbin,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ptr;
 use cupola_sys::nvjitlink::{NvJitLink, NvJitLinkError, nvJitLinkHandle, nvJitLinkInputType};
 
 use super::InputKind;
-use crate::compile::ImageKind;
+use crate::compile::Target;
 
 /// A link between its creation and its destruction, on one thread.
 pub(super) struct Session<'l> {
@@ -58,22 +58,22 @@ impl<'l> Session<'l> {
     }
 
     /// The linked code; PTX without the NUL at its end.
-    pub(super) fn image(&self, kind: ImageKind) -> Result<Vec<u8>, NvJitLinkError> {
+    pub(super) fn image(&self, target: Target) -> Result<Vec<u8>, NvJitLinkError> {
         let (library, raw) = (self.library, self.raw);
-        match kind {
-            ImageKind::Cubin => read(
+        match target {
+            Target::Cubin(_) => read(
                 // SAFETY: the link is alive, and `size` outlives the call.
                 |size| unsafe { library.nvJitLinkGetLinkedCubinSize(raw, size) },
                 // SAFETY: the link is alive, and the buffer has the size that it asked for.
                 |buffer| unsafe { library.nvJitLinkGetLinkedCubin(raw, buffer) },
             ),
-            ImageKind::LtoIr => read(
+            Target::LtoIr(_) => read(
                 // SAFETY: the link is alive, and `size` outlives the call.
                 |size| unsafe { library.nvJitLinkGetLinkedLTOIRSize(raw, size) },
                 // SAFETY: the link is alive, and the buffer has the size that it asked for.
                 |buffer| unsafe { library.nvJitLinkGetLinkedLTOIR(raw, buffer) },
             ),
-            ImageKind::Ptx => {
+            Target::Ptx(_) => {
                 let mut text = read(
                     // SAFETY: the link is alive, and `size` outlives the call.
                     |size| unsafe { library.nvJitLinkGetLinkedPtxSize(raw, size) },

@@ -1,8 +1,8 @@
 //! What NVRTC makes, loaded and run by a GPU (`CUPOLA_TEST_DEVICE=gpu`). The software device executes
 //! nothing that NVIDIA's compilers make.
 
-use cupola_kernels::cache::{CacheConfig, Entry, Kind, Manifest, Source};
-use cupola_kernels::compile::{CompileOption, CompileRequest, Compiler, Switch, Target};
+use cupola_kernels::cache::{CacheConfig, Entry, Manifest, Source};
+use cupola_kernels::compile::{CompileOption, CompileRequest, Compiler, ImageKind, Switch, Target};
 use cupola_kernels::link::{DriverLinker, InputKind, LinkInput, LinkRequest, Linker};
 use cupola_kernels::{CachedCompiler, Loaded};
 use cupola_managers::module::Function;
@@ -74,11 +74,12 @@ fn a_gpu_runs_what_is_compiled_kept_and_compiled_again() {
     let key = planted.key(&other);
     let wrong = planted.cache().get_or_compile(&key, || {
         Ok(Entry {
-            kind: Kind::Ptx,
+            kind: ImageKind::Ptx,
             payload: b".version 7.0\nthis is no PTX".to_vec(),
             names: Vec::new(),
             log: String::new(),
             manifest: Manifest::new(),
+            recipe: None,
         })
     });
     assert_eq!(wrong.unwrap().source, Source::Compiled);

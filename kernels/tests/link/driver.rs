@@ -2,7 +2,8 @@
 
 use cupola_kernels::compile::{Target, TargetArchitecture};
 use cupola_kernels::link::{
-    DriverLinker, InputKind, LinkError, LinkInput, LinkOption, LinkRequest, Linked, Linker, Linkers,
+    DriverLinker, InputKind, LinkError, LinkInput, LinkOption, LinkRequest, Linked, Linker,
+    LinkerIdentity, Linkers,
 };
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pool::PoolConfig;
@@ -151,6 +152,14 @@ impl Linker for Fixed {
                 what: "do anything".to_owned(),
             }),
         }
+    }
+
+    fn identity(&self, request: &LinkRequest) -> Result<LinkerIdentity, LinkError> {
+        self.accepts(request)?;
+        Ok(LinkerIdentity {
+            name: self.name().to_owned(),
+            library: None,
+        })
     }
 
     fn link(&self, _: &LinkRequest) -> Result<Linked, LinkError> {

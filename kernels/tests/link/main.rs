@@ -4,6 +4,8 @@
 //! `cargo xtask cuda` fetches nvJitLink and NVRTC. Without them their tests say so and check nothing,
 //! unless `CUPOLA_REQUIRE_WHEELS` is set: then they fail. Nothing that they make is executed or kept.
 
+#[cfg(unix)]
+mod cached;
 mod driver;
 mod nvjitlink;
 #[path = "../support/target.rs"]

@@ -16,15 +16,26 @@ pub(crate) enum CacheCommand {
     Clear(FolderArgs),
     /// Read every entry as a program that loads it does, and change nothing; exit code 1 if one is
     /// damaged
-    Verify(FolderArgs),
+    Verify(VerifyArgs),
 }
 
 impl CacheCommand {
     pub(crate) fn folder(&self) -> &FolderArgs {
         match self {
-            Self::List(args) | Self::Stats(args) | Self::Clear(args) | Self::Verify(args) => args,
+            Self::List(args) | Self::Stats(args) | Self::Clear(args) => args,
+            Self::Verify(args) => &args.folder,
         }
     }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+
+    /// Compile what each entry was made of once more, and compare all bytes; exit code 1 if one differs
+    #[arg(long)]
+    pub(crate) recompile: bool,
 }
 
 #[derive(Args, Debug)]

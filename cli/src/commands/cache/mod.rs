@@ -1,6 +1,7 @@
 //! `cupola cache`: the compiled kernels that this user's programs keep on disk.
 
 pub(crate) mod args;
+mod recompile;
 mod report;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use cupola::kernels::cache::{
 
 use super::exit::{Exit, Failure};
 use args::{CacheCommand, FolderArgs};
+use recompile::Recompiler;
 use report::{Listing, Removed, Statistics, Verdict};
 
 pub(super) fn run(command: &CacheCommand) -> Result<Exit, Failure> {
@@ -41,12 +43,19 @@ pub(super) fn run(command: &CacheCommand) -> Result<Exit, Failure> {
             to.write(&report)?;
             said?;
         }
-        CacheCommand::Verify(_) => {
+        CacheCommand::Verify(args) => {
             let mut report = Verdict::new(&folder);
+            let mut again = args.recompile.then(Recompiler::default);
             if let Some(store) = store {
                 for listed in store.list()? {
                     match store.check(&listed.key) {
-                        Condition::Right { .. } => report.right += 1,
+                        Condition::Right { entry } => {
+                            report.right += 1;
+                            if let Some(again) = &mut again {
+                                let outcome = again.compare(&listed.key, &entry);
+                                report.recompiled(&listed.key, outcome);
+                            }
+                        }
                         Condition::Stale => report.stale += 1,
                         Condition::Corrupt(error) => report.damaged(&listed.key, &error),
                         Condition::Refused(refusal) => report.damaged(&listed.key, &refusal),

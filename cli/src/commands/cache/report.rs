@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cupola::kernels::cache::{Key, Listed, Usage};
 use serde::Serialize;
 
+use super::recompile::Outcome;
+
 use crate::commands::output::{bytes, count, verdict};
 
 /// Every entry.
@@ -135,6 +137,18 @@ pub(super) struct Verdict {
     /// Their files have changed: they are made again when they are needed.
     pub(super) stale: u64,
     problems: Vec<Problem>,
+    /// With `--recompile`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recompiled: Option<Recompiled>,
+}
+
+/// What compiling again came to.
+#[derive(Default, Serialize)]
+struct Recompiled {
+    same: u64,
+    differing: Vec<Problem>,
+    /// They could not be made here.
+    not_compared: Vec<Problem>,
 }
 
 #[derive(Serialize)]
@@ -150,6 +164,21 @@ impl Verdict {
             right: 0,
             stale: 0,
             problems: Vec::new(),
+            recompiled: None,
+        }
+    }
+
+    /// Adds what came of compiling an entry again.
+    pub(super) fn recompiled(&mut self, key: &Key, outcome: Outcome) {
+        let recompiled = self.recompiled.get_or_insert_default();
+        let problem = |problem| Problem {
+            key: key.to_string(),
+            problem,
+        };
+        match outcome {
+            Outcome::Same => recompiled.same += 1,
+            Outcome::Differs(how) => recompiled.differing.push(problem(how)),
+            Outcome::NotCompared(why) => recompiled.not_compared.push(problem(why)),
         }
     }
 
@@ -161,7 +190,8 @@ impl Verdict {
     }
 
     pub(super) fn is_wrong(&self) -> bool {
-        !self.problems.is_empty()
+        let differing = self.recompiled.as_ref().map(|it| it.differing.len());
+        !self.problems.is_empty() || differing.is_some_and(|differing| differing > 0)
     }
 
     pub(super) fn text(&self) -> String {
@@ -171,6 +201,9 @@ impl Verdict {
                 text,
                 "{key}  {problem}: a program that needs it compiles again"
             );
+        }
+        if let Some(recompiled) = &self.recompiled {
+            recompiled.write(&mut text);
         }
         let _ = writeln!(
             text,
@@ -182,6 +215,24 @@ impl Verdict {
             verdict(!self.is_wrong())
         );
         text
+    }
+}
+
+impl Recompiled {
+    fn write(&self, text: &mut String) {
+        for Problem { key, problem } in &self.differing {
+            let _ = writeln!(text, "{key}  differs: {problem}");
+        }
+        for Problem { key, problem } in &self.not_compared {
+            let _ = writeln!(text, "{key}  was not compiled again: {problem}");
+        }
+        let _ = writeln!(
+            text,
+            "compiled again: {} the same, {} differ, {} not compared",
+            self.same,
+            self.differing.len(),
+            self.not_compared.len()
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::super::entry::Kind;
+use super::super::entry::Entry;
 use super::super::key::Key;
 use super::layer::Look;
 use super::refusal::Refusal;
@@ -42,7 +42,7 @@ pub enum Condition {
     /// A hit.
     Right {
         /// What it has.
-        kind: Kind,
+        entry: Box<Entry>,
     },
     /// Whole, but the files that it was made of have changed: it is made again when it is needed.
     Stale,
@@ -120,7 +120,7 @@ impl DiskStore {
     pub fn check(&self, key: &Key) -> Condition {
         match self.layer.look(key) {
             Look::Found(found) if found.entry.manifest.holds() => Condition::Right {
-                kind: found.entry.kind,
+                entry: Box::new(found.entry),
             },
             Look::Found(_) => Condition::Stale,
             Look::Absent => Condition::Gone,

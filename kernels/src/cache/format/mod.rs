@@ -11,6 +11,7 @@
 //!         .   log (a text)
 //!         4   number of files; for each: path (bytes), 0 absent | 1 present: SHA-256,
 //!             0 | 1 stamp: size, device, inode, modified, changed (8 each)
+//!         1   0 | 1 a recipe: compiler (a text), 0 | 1 folder (bytes), request (bytes)
 //!         .   payload (bytes)
 //!   -32   32  SHA-256 of all before
 //! ```
@@ -23,14 +24,15 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::digest::Digest;
-use super::entry::{Entry, Kind};
+use super::entry::Entry;
 use super::key::Key;
 use super::manifest::{Dependency, Manifest, Stamp, State};
-use crate::compile::LoweredName;
-use reader::Reader;
+use super::recipe::Recipe;
+use crate::compile::{ImageKind, LoweredName};
+pub(crate) use reader::Reader;
 
 const MAGIC: &[u8; 8] = b"cupolaKC";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// As much of a file as says how long it is.
 pub(super) const PREFIX: usize = 20;
@@ -91,6 +93,7 @@ impl Entry {
         for file in self.manifest.files() {
             put_file(&mut to, file);
         }
+        put_recipe(&mut to, self.recipe.as_ref());
         put(&mut to, &self.payload);
         let length = (to.len() + Digest::BYTES) as u64;
         to[PREFIX - 8..PREFIX].copy_from_slice(&length.to_le_bytes());
@@ -119,7 +122,7 @@ impl Entry {
         if found != *key && !mutant!("entry_of_any_key") {
             return Err(FormatError::Key(found));
         }
-        let kind = Kind::from_code(from.byte("kind")?).ok_or(FormatError::Part("kind"))?;
+        let kind = ImageKind::from_code(from.byte("kind")?).ok_or(FormatError::Part("kind"))?;
         // Each name has two lengths at least.
         let names = (0..from.count(16, "number of names")?).map(|_| {
             Ok(LoweredName {
@@ -132,6 +135,10 @@ impl Entry {
         // Each file has a length and a state at least.
         let files = (0..from.count(9, "number of files")?).map(|_| file(&mut from));
         let files = files.collect::<Result<_, FormatError>>()?;
+        let recipe = from
+            .flag("recipe")?
+            .then(|| recipe(&mut from))
+            .transpose()?;
         let payload = from.bytes("payload")?.to_vec();
         from.end()?;
         Ok(Self {
@@ -140,6 +147,7 @@ impl Entry {
             names,
             log,
             manifest: Manifest::from_files(files),
+            recipe,
         })
     }
 }
@@ -156,14 +164,38 @@ pub(super) fn length(prefix: &[u8; PREFIX]) -> Result<u64, FormatError> {
     }
 }
 
-fn put(to: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn put(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend((bytes.len() as u64).to_le_bytes());
     to.extend(bytes);
 }
 
-fn put_count(to: &mut Vec<u8>, count: usize) {
+pub(crate) fn put_count(to: &mut Vec<u8>, count: usize) {
     // More would be over the largest file by far, and are not read back.
     to.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn put_recipe(to: &mut Vec<u8>, recipe: Option<&Recipe>) {
+    to.push(recipe.is_some().into());
+    let Some(recipe) = recipe else { return };
+    put(to, recipe.compiler.as_bytes());
+    to.push(recipe.folder.is_some().into());
+    if let Some(folder) = &recipe.folder {
+        put(to, folder.as_os_str().as_bytes());
+    }
+    put(to, &recipe.request);
+}
+
+fn recipe(from: &mut Reader<'_>) -> Result<Recipe, FormatError> {
+    let compiler = from.text("compiler")?;
+    let folder = match from.flag("folder")? {
+        true => Some(OsStr::from_bytes(from.bytes("folder")?).into()),
+        false => None,
+    };
+    Ok(Recipe {
+        compiler,
+        folder,
+        request: from.bytes("request")?.to_vec(),
+    })
 }
 
 fn put_file(to: &mut Vec<u8>, file: &Dependency) {

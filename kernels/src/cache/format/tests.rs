@@ -7,11 +7,10 @@ use super::*;
 impl Arbitrary for Entry {
     fn arbitrary(g: &mut Gen) -> Self {
         let kinds = [
-            Kind::Cubin,
-            Kind::Ptx,
-            Kind::LtoIr,
-            Kind::Fatbin,
-            Kind::Tuning,
+            ImageKind::Cubin,
+            ImageKind::Ptx,
+            ImageKind::LtoIr,
+            ImageKind::Fatbin,
         ];
         let names: Vec<(String, String)> = Arbitrary::arbitrary(g);
         let files: Vec<(PathBuf, u8, [u64; 5])> =
@@ -48,6 +47,13 @@ impl Arbitrary for Entry {
                 .collect(),
             log: Arbitrary::arbitrary(g),
             manifest: Manifest::from_files(files.collect()),
+            recipe: Option::<(String, Option<PathBuf>, Vec<u8>)>::arbitrary(g).map(
+                |(compiler, folder, request)| Recipe {
+                    compiler,
+                    folder,
+                    request,
+                },
+            ),
         }
     }
 }
@@ -70,7 +76,7 @@ fn full() -> Entry {
         stamp,
     };
     Entry {
-        kind: Kind::Cubin,
+        kind: ImageKind::Cubin,
         payload: (0..200).collect(),
         names: vec![LoweredName {
             expression: "k<int>".into(),
@@ -82,6 +88,11 @@ fn full() -> Entry {
             Dependency::new("/b.h".into(), present(None)),
             Dependency::new("/c.h".into(), present(Some(stamp))),
         ]),
+        recipe: Some(Recipe {
+            compiler: "nvrtc 13.0".into(),
+            folder: Some("/work".into()),
+            request: vec![1, 2, 3],
+        }),
     }
 }
 

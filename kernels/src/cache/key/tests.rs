@@ -89,7 +89,7 @@ fn changes(change: impl FnOnce(&mut CompileInputs<'_>)) -> bool {
         compiler: "nvrtc 13.0.88",
         libraries: &libraries,
         architecture: "sm_90",
-        output: Kind::Cubin,
+        output: ImageKind::Cubin,
         options: &[b"-lineinfo" as &[u8], b"-DN=1"],
         name: "kernel.cu",
         source: b"__global__ void k() {}",
@@ -123,7 +123,7 @@ ingredient! {
         |i| i.libraries = &OTHER;
     the_architecture_counts_with_its_suffix: |i| i.architecture = "sm_90a",
         |i| i.architecture = "compute_90";
-    the_output_counts: |i| i.output = Kind::Ptx;
+    the_output_counts: |i| i.output = ImageKind::Ptx;
     options_count_in_order: |i| i.options = &[b"-DN=1" as &[u8], b"-lineinfo"],
         |i| i.options = &[b"-lineinfo"],
         |i| i.options = &[b"-lineinfo" as &[u8], b"-DN=2"],

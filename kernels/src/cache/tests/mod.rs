@@ -11,8 +11,8 @@ mod processes;
 use std::fmt;
 use std::path::Path;
 
-use super::{Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Kind, Manifest};
-use crate::compile::LoweredName;
+use super::{Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Manifest};
+use crate::compile::{ImageKind, LoweredName};
 
 /// The error of a compile.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(super) fn key(of: u64) -> Key {
 pub(super) fn entry(of: u64, bytes: usize) -> Entry {
     let payload = of.to_le_bytes().into_iter().cycle().take(bytes).collect();
     Entry {
-        kind: Kind::Cubin,
+        kind: ImageKind::Cubin,
         payload,
         names: vec![LoweredName {
             expression: "k<int>".into(),
@@ -56,6 +56,7 @@ pub(super) fn entry(of: u64, bytes: usize) -> Entry {
         }],
         log: String::new(),
         manifest: Manifest::new(),
+        recipe: None,
     }
 }
 

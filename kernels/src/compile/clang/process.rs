@@ -109,7 +109,7 @@ mod tests {
     fn a_program_ends_at_its_limit_with_its_children() {
         use std::io::Read as _;
         let mut command = sleep();
-        let (mut reader, writer) = std::io::pipe().unwrap();
+        let (mut reader, writer) = io::pipe().unwrap();
         command.stdout(writer);
         let limit = Duration::from_millis(20);
         let ended = run(&mut command, limit, &Cancellation::new()).unwrap();

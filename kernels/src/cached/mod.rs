@@ -1,5 +1,9 @@
 //! `CachedCompiler`: a compiler that is asked for nothing that its cache has.
 
+mod linker;
+mod recompile;
+mod request_bytes;
+
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -11,12 +15,15 @@ use cupola_sys::driver::CUresult;
 
 use crate::cache::{
     Cache, CacheConfig, CacheError, CacheStats, CompileInputs, Digest, Entry, Failure, Fault,
-    Fetched, FileIdentity, Header, Key, Kind, Manifest, RejectedTwice, Source,
+    Fetched, FileIdentity, Header, Key, Manifest, Recipe, RejectedTwice, Source,
 };
 use crate::compile::{
     Cancellation, CompileError, CompileOption, CompileRequest, Compiled, Compiler, Dependencies,
-    PlaceState,
+    ImageKind, PlaceState,
 };
+
+pub use linker::{CachedLinker, LinkFailure};
+pub use recompile::Recompiled;
 
 /// A compiler, and what it made before: in memory, on disk, and in a shared folder
 /// ([`CacheConfig`]). Threads share one.
@@ -119,7 +126,7 @@ impl CachedCompiler {
             compiler: &self.compiler.identity(),
             libraries: &self.libraries,
             architecture: &target.architecture().to_string(),
-            output: Kind::from(target.kind()),
+            output: target.kind(),
             options: &arguments,
             name: &request.source().name,
             source: request.source().text.as_bytes(),
@@ -130,6 +137,15 @@ impl CachedCompiler {
             folder: folder.as_deref(),
         };
         inputs.key()
+    }
+
+    /// What is kept of the request beside its result.
+    fn recipe(&self, request: &CompileRequest) -> Option<Recipe> {
+        Some(Recipe {
+            compiler: self.compiler.identity(),
+            folder: current_folder_of(request),
+            request: request_bytes::encode(request)?,
+        })
     }
 
     /// What the request asks for: from the cache, or compiled and kept.
@@ -171,7 +187,7 @@ impl CachedCompiler {
                     if !compiled.dependencies().is_complete() {
                         manifest.note_unknown();
                     }
-                    Ok(entry_of(compiled, manifest))
+                    Ok(entry_of(compiled, manifest, self.recipe(request)))
                 }
                 Err(error) => Err(CompileFailure { error, manifest }),
             }
@@ -238,8 +254,8 @@ pub enum LoadError {
     #[error(transparent)]
     Driver(#[from] Error),
     /// It is not what a driver loads.
-    #[error("{} is not loaded by a driver: link it first (`cupola_kernels::link`)", .0.name())]
-    NotLoadable(Kind),
+    #[error("{0} is not loaded by a driver: link it first (`cupola_kernels::link`)")]
+    NotLoadable(ImageKind),
 }
 
 /// # Safety
@@ -248,11 +264,11 @@ pub enum LoadError {
 unsafe fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
     let modules = context.modules();
     match entry.kind {
-        Kind::Ptx => Ok(modules.load_ptx(&String::from_utf8_lossy(&entry.payload))?),
+        ImageKind::Ptx => Ok(modules.load_ptx(&String::from_utf8_lossy(&entry.payload))?),
         // SAFETY: it is whole, as the compiler made it, by this function's condition; of what was kept a
         // checksum tells.
-        Kind::Cubin | Kind::Fatbin => Ok(unsafe { modules.load_binary(&entry.payload) }?),
-        Kind::LtoIr | Kind::Tuning => Err(LoadError::NotLoadable(entry.kind)),
+        ImageKind::Cubin | ImageKind::Fatbin => Ok(unsafe { modules.load_binary(&entry.payload) }?),
+        ImageKind::LtoIr => Err(LoadError::NotLoadable(entry.kind)),
     }
 }
 
@@ -330,13 +346,14 @@ fn manifest_of(dependencies: &Dependencies) -> Manifest {
     manifest
 }
 
-fn entry_of(compiled: Compiled, manifest: Manifest) -> Entry {
+fn entry_of(compiled: Compiled, manifest: Manifest, recipe: Option<Recipe>) -> Entry {
     Entry {
-        kind: Kind::from(compiled.target().kind()),
+        kind: compiled.target().kind(),
         names: compiled.lowered_names().to_vec(),
         log: compiled.log().to_owned(),
         payload: compiled.into_image(),
         manifest,
+        recipe,
     }
 }
 

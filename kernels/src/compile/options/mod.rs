@@ -1,5 +1,7 @@
 //! [`CompileOption`]: what a compiler can be told.
 
+mod parse;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -18,6 +20,12 @@ impl Switch {
             Self::On => "true",
             Self::Off => "false",
         }
+    }
+
+    fn parse(truth: &str) -> Option<Self> {
+        [Self::On, Self::Off]
+            .into_iter()
+            .find(|switch| switch.truth() == truth)
     }
 }
 
@@ -40,6 +48,21 @@ pub enum CppStandard {
 }
 
 impl CppStandard {
+    const ALL: [Self; 6] = [
+        Self::Cpp03,
+        Self::Cpp11,
+        Self::Cpp14,
+        Self::Cpp17,
+        Self::Cpp20,
+        Self::Cpp23,
+    ];
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|standard| standard.name() == name)
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::Cpp03 => "c++03",

@@ -1,0 +1,91 @@
+//! `cupola cache verify --recompile`: whether the compilers of this machine make again what is kept.
+
+use cupola::kernels::cache::{CacheConfig, Entry, Key};
+use cupola::kernels::compile::{CompileError, Compiler};
+use cupola::kernels::{CachedCompiler, Recompiled};
+
+/// What came of an entry.
+pub(super) enum Outcome {
+    /// The same was made.
+    Same,
+    /// Something else was made.
+    Differs(String),
+    /// It could not be made here, and why.
+    NotCompared(String),
+}
+
+/// The compilers of this machine, each looked for when the first entry of its kind is met.
+#[derive(Default)]
+pub(super) struct Recompiler {
+    nvrtc: Option<Result<CachedCompiler, String>>,
+    clang: Option<Result<CachedCompiler, String>>,
+}
+
+impl Recompiler {
+    /// Compiles once more what an entry was made of.
+    pub(super) fn compare(&mut self, key: &Key, entry: &Entry) -> Outcome {
+        let Some(recipe) = &entry.recipe else {
+            return Outcome::NotCompared(
+                "it records no request: it was linked, or made of more than is recorded".into(),
+            );
+        };
+        // Relative names start from where the program was.
+        if let Some(folder) = &recipe.folder
+            && let Err(error) = std::env::set_current_dir(folder)
+        {
+            let folder = folder.display();
+            return Outcome::NotCompared(format!("its folder {folder}: {error}"));
+        }
+        let compiler = match self.compiler(&recipe.compiler) {
+            Ok(compiler) => compiler,
+            Err(problem) => return Outcome::NotCompared(problem.clone()),
+        };
+        let here = compiler.compiler().version();
+        match compiler.recompile(key, entry) {
+            Recompiled::Same => Outcome::Same,
+            Recompiled::Differs { offset, kept, made } => {
+                let place = match offset {
+                    Some(offset) => format!("from byte {offset} on"),
+                    None => "in its symbols".to_owned(),
+                };
+                Outcome::Differs(format!(
+                    "{here} makes {made} bytes where {kept} are kept, which differ {place}"
+                ))
+            }
+            Recompiled::OtherCompiler { made_by, here } => {
+                Outcome::NotCompared(format!("made by {made_by}; here is {here}"))
+            }
+            Recompiled::Failed(error) => {
+                Outcome::Differs(format!("{here} does not compile it any more: {error}"))
+            }
+            Recompiled::OtherFolder(folder) => {
+                let folder = folder.display();
+                Outcome::NotCompared(format!("it belongs to the folder {folder}"))
+            }
+            Recompiled::Unreadable(error) => {
+                Outcome::NotCompared(format!("what it records: {error}"))
+            }
+            _ => Outcome::NotCompared("it records no request".into()),
+        }
+    }
+
+    /// The compiler of the kind that made an entry.
+    fn compiler(&mut self, made_by: &str) -> Result<&CachedCompiler, &String> {
+        let load = |compiler: Result<Compiler, CompileError>| {
+            let mut config = CacheConfig::default();
+            // Nothing is taken from the folder that is verified, and nothing is added to it.
+            config.folder = None;
+            match compiler {
+                Ok(compiler) => Ok(CachedCompiler::new(compiler, config)),
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        let compiler = match made_by.starts_with("nvrtc ") {
+            true => self.nvrtc.get_or_insert_with(|| load(Compiler::load())),
+            false => self
+                .clang
+                .get_or_insert_with(|| load(Compiler::find_clang())),
+        };
+        compiler.as_ref()
+    }
+}

@@ -1,0 +1,139 @@
+//! A [`CompileRequest`] as the bytes of a [`Recipe`](crate::cache::Recipe), and back.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+use crate::cache::format::{Reader, put, put_count};
+use crate::cache::{FormatError, Recipe};
+use crate::compile::{CompileOption, CompileRequest, ImageKind, Target};
+
+/// Goes up whenever the bytes mean something else.
+const VERSION: u8 = 1;
+
+/// The bytes of a request; none where they would be more than an entry keeps, or an option cannot be read
+/// back from its argument.
+pub(super) fn encode(request: &CompileRequest) -> Option<Vec<u8>> {
+    let mut to = vec![VERSION];
+    let target = request.target();
+    to.push(target.kind().code());
+    put(&mut to, target.architecture().to_string().as_bytes());
+    let source = request.source();
+    put(&mut to, source.name.as_bytes());
+    put(&mut to, source.text.as_bytes());
+    put_count(&mut to, request.headers().len());
+    for header in request.headers() {
+        put(&mut to, header.name.as_bytes());
+        put(&mut to, header.text.as_bytes());
+    }
+    put_count(&mut to, request.include_folders().len());
+    for folder in request.include_folders() {
+        put(&mut to, folder.as_os_str().as_bytes());
+    }
+    put_count(&mut to, request.options().len());
+    for option in request.options() {
+        let argument = option.argument();
+        let is_other = matches!(option, CompileOption::Other(_));
+        if !is_other && CompileOption::parse(&argument).as_ref() != Some(option) {
+            return None;
+        }
+        to.push(is_other.into());
+        put(&mut to, argument.as_bytes());
+    }
+    put_count(&mut to, request.name_expressions().len());
+    for expression in request.name_expressions() {
+        put(&mut to, expression.as_bytes());
+    }
+    (to.len() <= Recipe::MOST_BYTES).then_some(to)
+}
+
+/// The request that these bytes are.
+pub(super) fn decode(bytes: &[u8]) -> Result<CompileRequest, FormatError> {
+    let mut from = Reader::new(bytes);
+    if from.byte("version of a request")? != VERSION {
+        return Err(FormatError::Part("version of a request"));
+    }
+    let kind = ImageKind::from_code(from.byte("target")?).ok_or(FormatError::Part("target"))?;
+    let architecture = from.text("architecture")?;
+    let architecture = architecture
+        .parse()
+        .map_err(|_| FormatError::Part("architecture"))?;
+    let target = match kind {
+        ImageKind::Cubin => Target::Cubin(architecture),
+        ImageKind::Ptx => Target::Ptx(architecture),
+        ImageKind::LtoIr => Target::LtoIr(architecture),
+        ImageKind::Fatbin => return Err(FormatError::Part("target")),
+    };
+    let name = from.text("name of the source")?;
+    let mut request = CompileRequest::new(name, from.text("source")?, target);
+    for _ in 0..from.count(16, "number of headers")? {
+        let name = from.text("name of a header")?;
+        request = request.header(name, from.text("header")?);
+    }
+    for _ in 0..from.count(8, "number of folders")? {
+        request = request.include_folder(OsStr::from_bytes(from.bytes("folder")?));
+    }
+    for _ in 0..from.count(9, "number of options")? {
+        let is_other = from.flag("option")?;
+        let argument = OsStr::from_bytes(from.bytes("option")?);
+        request = request.with(match is_other {
+            true => CompileOption::Other(argument.to_owned()),
+            false => CompileOption::parse(argument).ok_or(FormatError::Part("option"))?,
+        });
+    }
+    for _ in 0..from.count(8, "number of name expressions")? {
+        request = request.name_expression(from.text("name expression")?);
+    }
+    from.end()?;
+    Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::Switch;
+
+    fn full() -> CompileRequest {
+        CompileRequest::new("a.cu", "text", Target::Ptx("sm_90a".parse().unwrap()))
+            .header("b.h", "b")
+            .header("c/d.h", "")
+            .include_folder("folder")
+            .with(CompileOption::FusedMultiplyAdd(Switch::Off))
+            .with("--fmad=false")
+            .with("-Wall")
+            .define("X", "a=b")
+            .name_expression("k<int>")
+    }
+
+    // Without it another request could be compiled again than the one that was kept.
+    #[test]
+    fn a_request_is_read_back_as_it_was() {
+        let request = full();
+        let bytes = encode(&request).unwrap();
+        assert_eq!(decode(&bytes), Ok(request));
+        // An argument that would be read as another option.
+        let odd = full().with(CompileOption::Define {
+            name: "X=1".into(),
+            value: None,
+        });
+        assert_eq!(encode(&odd), None);
+        let large = full().header("large.h", "x".repeat(Recipe::MOST_BYTES));
+        assert_eq!(encode(&large), None);
+    }
+
+    // Without it bytes that are cut or of another version could panic, or be taken for a request.
+    #[test]
+    fn other_bytes_are_no_request() {
+        let bytes = encode(&full()).unwrap();
+        for length in 0..bytes.len() {
+            assert!(decode(&bytes[..length]).is_err(), "{length}");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(decode(&longer).is_err());
+        for at in 0..bytes.len() {
+            let mut other = bytes.clone();
+            other[at] ^= 0x80;
+            // No panic, and never the same request.
+            assert_ne!(decode(&other), Ok(full()));
+        }
+    }
+}
