@@ -22,7 +22,10 @@ const SUITES: [(&str, Run); 9] = [
         let options = if quick { options.quick() } else { options };
         Ok(alloc::run(&cupola.selected()?, name(cupola)?, &options)?)
     }),
-    ("cache", |_, quick| Ok(cache::run(quick)?)),
+    ("cache", |cupola, quick| {
+        // Without the processes, which are the command line's.
+        Ok(cache::run(name(cupola)?, None, quick)?)
+    }),
     ("graph", |cupola, quick| {
         Ok(graph::run(&cupola.selected()?, name(cupola)?, quick)?)
     }),

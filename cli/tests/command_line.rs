@@ -249,6 +249,8 @@ fn a_wrong_command_line_ends_with_2() {
 #[test]
 fn every_suite_runs_on_the_software_device() {
     for (suite, row) in [
+        #[cfg(unix)]
+        ("cache", "from a ready context to its end"),
         ("graph", "a launch, 1 nodes: cupola"),
         ("kernels", "axpy f32, 64 KiB"),
         ("lifecycle", "stream: acquire and return"),

@@ -142,6 +142,7 @@ impl From<cupola_cli::bench::cache::Error> for Failure {
         let exit = match error {
             Error::Folder(_) => Exit::File,
             Error::NotFound(_) => Exit::Wrong,
+            Error::Process(_) => Exit::Device,
         };
         Self::new(exit, error.to_string())
     }

@@ -15,7 +15,8 @@ pub(crate) enum Suite {
     /// The memory pool against the driver's own allocator, cudarc (build with `--features
     /// peers`) and what the programs of other allocators printed
     Alloc(AllocArgs),
-    /// A hit of the cache of compiled kernels against reading and hashing a file; on no device
+    /// A hit of the cache of compiled kernels against reading and hashing a file, and a process that
+    /// runs a kernel which another one has kept
     #[cfg(unix)]
     Cache(CacheSuiteArgs),
     /// Futures against waits on the host, and what the thread costs that looks after futures
@@ -90,7 +91,14 @@ pub(crate) struct DeviceSuiteArgs {
 #[derive(Args, Debug)]
 pub(crate) struct CacheSuiteArgs {
     #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    #[command(flatten)]
     pub(crate) common: CommonArgs,
+
+    /// Runs the kernel that is kept in this folder once, and says how long each part took
+    #[arg(long, hide = true, value_name = "FOLDER")]
+    pub(crate) first_kernel: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

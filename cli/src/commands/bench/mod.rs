@@ -27,7 +27,10 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             bench::alloc::run(&device, name, &alloc(args))?
         }
         #[cfg(unix)]
-        Suite::Cache(args) => bench::cache::run(args.common.quick)?,
+        Suite::Cache(args) => match &args.first_kernel {
+            Some(folder) => return first_kernel(&args.device, folder),
+            None => cache(args)?,
+        },
         Suite::Completion(args) => {
             let (_cupola, device, name) = open(&args.device)?;
             bench::completion::run(&device, name, args.common.quick)?
@@ -182,6 +185,31 @@ fn lifecycle(args: &LifecycleArgs) -> bench::lifecycle::Options {
         rounds: args.runs.unwrap_or(options.rounds),
         ..options
     }
+}
+
+#[cfg(unix)]
+fn cache(args: &args::CacheSuiteArgs) -> Result<bench::Figures, Failure> {
+    let (cupola, device, name) = open(&args.device)?;
+    let program = std::env::current_exe().ok();
+    let first_kernel = program.as_deref().map(|program| bench::cache::FirstKernel {
+        program,
+        backend: cupola.backend(),
+        device: &device,
+    });
+    Ok(bench::cache::run(name, first_kernel, args.common.quick)?)
+}
+
+/// One of the processes that `cache` starts.
+#[cfg(unix)]
+fn first_kernel(args: &DeviceArgs, folder: &Path) -> Result<Exit, Failure> {
+    let (_cupola, device, _) = open(args)?;
+    let parts = bench::cache::run_once(&device, folder)
+        .map_err(|error| Failure::new(Exit::Device, error.to_string()))?;
+    say(&format!(
+        "{}\n",
+        parts.map(|part| part.to_string()).join(" ")
+    ))?;
+    Ok(Exit::Done)
 }
 
 /// One of the processes that `lifecycle` starts.

@@ -1,16 +1,18 @@
-//! What a hit of the cache of compiled kernels costs, beside reading and hashing a file of the size.
+//! What a hit of the cache of compiled kernels costs, beside reading and hashing a file of the size; and
+//! how soon a process completes a kernel that another one has kept.
+
+mod first_kernel;
 
 use std::fs;
 use std::hint::black_box;
 use std::io;
 use std::path::Path;
 
-use cupola_kernels::cache::{
-    Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Manifest,
-};
+use cupola_kernels::cache::{Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Manifest};
 use cupola_kernels::compile::{ImageKind, LoweredName};
 
 use super::{Figures, nanoseconds};
+pub use first_kernel::{FirstKernel, run_once};
 
 const ROUNDS: usize = 31;
 const CALLS: u32 = 200;
@@ -27,6 +29,9 @@ pub enum Error {
     /// What was kept was not found.
     #[error("an entry that was kept was not found: {0}")]
     NotFound(&'static str),
+    /// A process that runs its first kernel did not say how long that took.
+    #[error("a process that runs its first kernel failed: {0}")]
+    Process(String),
 }
 
 /// What the compiler would say: it is not asked.
@@ -40,18 +45,22 @@ impl Failure for NotKept {
     }
 }
 
-/// Measures hits in memory and on disk, and writes; with `quick` so few that the figures mean
-/// nothing.
+/// Measures hits in memory and on disk, and writes, and processes that run a kernel from the cache;
+/// with `quick` so few that the figures mean nothing.
 ///
 /// # Errors
-/// There is no folder, or an entry was not found again.
-pub fn run(quick: bool) -> Result<Figures, Error> {
+/// There is no folder, an entry was not found again, or a process failed.
+pub fn run(
+    name: String,
+    first_kernel: Option<FirstKernel<'_>>,
+    quick: bool,
+) -> Result<Figures, Error> {
     let (rounds, calls) = if quick { (1, 2) } else { (ROUNDS, CALLS) };
     let folder = tempfile::tempdir()?;
-    let mut figures = Figures::new(
-        "cache",
-        "no device, the system's folder for temporaries".into(),
-    );
+    let mut figures = Figures::new("cache", name);
+    figures
+        .notes
+        .push("the folder is in the system's folder for temporaries".into());
     let mut row = |name: &str, against: Option<&str>, times: Vec<f64>| {
         let times: Vec<_> = times.into_iter().map(|time| time / 1e3).collect();
         figures.push(name, "us", &times, against);
@@ -101,6 +110,9 @@ pub fn run(quick: bool) -> Result<Figures, Error> {
         .find(|row| row.name == "hit on disk, 16 KiB");
     if let Some(row) = bar {
         row.want(MOST);
+    }
+    if let Some(first_kernel) = first_kernel {
+        first_kernel.measure(&mut figures, rounds)?;
     }
     Ok(figures)
 }
