@@ -6,6 +6,7 @@
 
 mod cached;
 mod execution;
+mod producers;
 mod refused;
 #[path = "../support/target.rs"]
 mod target;
