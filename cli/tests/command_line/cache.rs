@@ -176,8 +176,11 @@ fn entries_are_compiled_again_and_compared() {
     let last = entry.payload.len() - 1;
     assert!(stdout.contains(&format!("from byte {last} on")), "{stdout}");
     assert!(stdout.contains("made by clang version 1.0.0"), "{stdout}");
-    let (code, stdout, _) = run(&["--recompile", "--json", "-"]);
-    let report = json(&stdout);
+    // Named from where the command is, which is not where the entries were made.
+    let mut command = cupola(&["cache", "verify", "--recompile", "--json", "report"]);
+    command.current_dir(all.path());
+    let (code, _, _) = output(command.env("CUPOLA_CACHE_DIR", &folder));
+    let report = json(&std::fs::read_to_string(all.path().join("report")).unwrap());
     assert_eq!((code, &report["right"]), (Some(1), &2.into()));
     let differing = report["recompiled"]["differing"].as_array().unwrap();
     assert_eq!(differing[0]["key"], wrong.0.to_string());

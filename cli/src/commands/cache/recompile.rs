@@ -1,6 +1,9 @@
 //! `cupola cache verify --recompile`: whether the compilers of this machine make again what is kept.
 
-use cupola::kernels::cache::{CacheConfig, Entry, Key};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cupola::kernels::cache::{CacheConfig, Entry, Key, Recipe};
 use cupola::kernels::compile::{CompileError, Compiler};
 use cupola::kernels::{CachedCompiler, Recompiled};
 
@@ -22,20 +25,30 @@ pub(super) struct Recompiler {
 }
 
 impl Recompiler {
-    /// Compiles once more what an entry was made of.
+    /// Compiles once more what an entry was made of, where the program was that made it: relative names
+    /// start there.
     pub(super) fn compare(&mut self, key: &Key, entry: &Entry) -> Outcome {
         let Some(recipe) = &entry.recipe else {
             return Outcome::NotCompared(
                 "it records no request: it was linked, or made of more than is recorded".into(),
             );
         };
-        // Relative names start from where the program was.
-        if let Some(folder) = &recipe.folder
-            && let Err(error) = std::env::set_current_dir(folder)
-        {
-            let folder = folder.display();
-            return Outcome::NotCompared(format!("its folder {folder}: {error}"));
-        }
+        let there = match &recipe.folder {
+            Some(folder) => match CurrentFolder::enter(folder) {
+                Ok(there) => Some(there),
+                Err(error) => {
+                    let folder = folder.display();
+                    return Outcome::NotCompared(format!("its folder {folder}: {error}"));
+                }
+            },
+            None => None,
+        };
+        let outcome = self.compare_here(key, entry, recipe);
+        drop(there);
+        outcome
+    }
+
+    fn compare_here(&mut self, key: &Key, entry: &Entry, recipe: &Recipe) -> Outcome {
         let compiler = match self.compiler(&recipe.compiler) {
             Ok(compiler) => compiler,
             Err(problem) => return Outcome::NotCompared(problem.clone()),
@@ -87,5 +100,25 @@ impl Recompiler {
                 .get_or_insert_with(|| load(Compiler::find_clang())),
         };
         compiler.as_ref()
+    }
+}
+
+/// Another current folder, until it is dropped: the command's own files are named from the first one.
+struct CurrentFolder {
+    before: PathBuf,
+}
+
+impl CurrentFolder {
+    fn enter(folder: &Path) -> io::Result<Self> {
+        let before = std::env::current_dir()?;
+        std::env::set_current_dir(folder)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for CurrentFolder {
+    fn drop(&mut self) {
+        // One that is gone is told by what is read or written there next.
+        let _ = std::env::set_current_dir(&self.before);
     }
 }
