@@ -42,6 +42,16 @@ pub enum Backend {
     Software,
 }
 
+impl From<Backend> for BackendKind {
+    /// The kind of devices, by which `kernels::compile::Compiler::for_backend` chooses a compiler.
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Gpu => Self::Real,
+            Backend::Software => Self::Software,
+        }
+    }
+}
+
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -111,6 +111,7 @@ fn a_backend_of_a_registry_is_shared() {
         (&*found[1].name, found[1].kind),
         (SOFTWARE, BackendKind::Software)
     );
+    assert_eq!(BackendKind::from(one.backend()), found[1].kind);
     assert!(matches!(found[1].status, Status::Available(_)));
     let none = Cupola::with_backend(&BackendRegistry::new(), SOFTWARE).unwrap_err();
     assert!(none.to_string().contains("no backend named"), "{none}");

@@ -139,7 +139,10 @@ impl Compiler {
     }
 
     /// Names the compiler for a key of kept results, together with [`files`](Self::files).
-    #[cfg(unix)]
+    #[cfg_attr(
+        not(unix),
+        allow(dead_code, reason = "the cache asks, which is for Unix")
+    )]
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Nvrtc(nvrtc) => format!("nvrtc {}", nvrtc.version()),
@@ -148,7 +151,10 @@ impl Compiler {
     }
 
     /// The files that the compiler is made of; none where they are not known.
-    #[cfg(unix)]
+    #[cfg_attr(
+        not(unix),
+        allow(dead_code, reason = "the cache asks, which is for Unix")
+    )]
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         match self {
             Self::Nvrtc(nvrtc) => {
@@ -162,7 +168,10 @@ impl Compiler {
 
     /// Whether the request has the compiler take something that neither the request nor its
     /// [`Dependencies`] tell of.
-    #[cfg(unix)]
+    #[cfg_attr(
+        not(unix),
+        allow(dead_code, reason = "the cache asks, which is for Unix")
+    )]
     pub(crate) fn has_hidden_inputs(&self, request: &CompileRequest) -> bool {
         match self {
             Self::Nvrtc(_) => false,

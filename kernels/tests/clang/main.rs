@@ -3,6 +3,7 @@
 //!
 //! Without clang the tests say so and check nothing, unless `CUPOLA_STRICT=1` is set, as CI does: then
 //! they fail.
+#![cfg(unix)]
 
 mod cached;
 mod execution;

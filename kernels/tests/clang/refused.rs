@@ -1,5 +1,6 @@
 //! What clang does not compile, and how a caller is told.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -157,15 +158,11 @@ fn a_missing_clang_is_told_with_what_to_install() {
     assert!(text.contains("of-another-name: not found"), "{text}");
     assert!(!text.contains("clang-14 to"), "{text}");
     // What is there and is no clang is told too.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let other = folder.path().join("clang-17");
-        std::fs::write(&other, "#!/bin/sh\necho clang version 3.9.1\n").unwrap();
-        std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let text = ended(&|_| ());
-        assert!(text.contains("clang 3.9.1 is older than 14"), "{text}");
-    }
+    let other = folder.path().join("clang-17");
+    std::fs::write(&other, "#!/bin/sh\necho clang version 3.9.1\n").unwrap();
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let text = ended(&|_| ());
+    assert!(text.contains("clang 3.9.1 is older than 14"), "{text}");
 }
 
 const CHILD: &str = "CUPOLA_TEST_NO_CLANG";

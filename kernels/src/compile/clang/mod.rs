@@ -131,7 +131,6 @@ impl ClangCompiler {
     }
 
     /// Names the compiler, wherever it is installed, with what this crate adds to it.
-    #[cfg(unix)]
     pub(super) fn identity(&self) -> String {
         let prelude = Sha256::digest(PRELUDE);
         format!(
@@ -141,13 +140,11 @@ impl ClangCompiler {
     }
 
     /// The program and the libraries that it is made of.
-    #[cfg(unix)]
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.found.files
     }
 
     /// Whether an option may have clang read or write files that the request does not name.
-    #[cfg(unix)]
     pub(super) fn has_hidden_inputs(request: &CompileRequest) -> bool {
         request.options().iter().any(|option| match option {
             CompileOption::Other(argument) => !arguments::is_transparent(argument),
