@@ -13,9 +13,7 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
-use sweep::{
-    by_thread, executor, graphs, interface, lifecycle, memory, occupancy, profile, work,
-};
+use sweep::{by_thread, executor, graphs, interface, lifecycle, memory, occupancy, profile, work};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)

@@ -35,7 +35,7 @@ fn fill(folder: &Path) -> [Key; 3] {
     [0_u8, 1, 2].map(|of| {
         let key = Key::from_digest(Digest::of(&[of]));
         let entry = Entry {
-            kind: ImageKind::Ptx,
+            kind: ImageKind::Ptx.into(),
             payload: vec![of; 1000],
             names: Vec::new(),
             log: String::new(),

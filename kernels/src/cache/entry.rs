@@ -6,11 +6,54 @@ use super::manifest::Manifest;
 use super::recipe::Recipe;
 use crate::compile::{ImageKind, LoweredName};
 
+/// What the bytes of an entry are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EntryKind {
+    /// Code, as a compiler or a linker made it.
+    Image(ImageKind),
+    /// No code: which candidate won a measurement (`tune`).
+    Tuning,
+}
+
+impl EntryKind {
+    const TUNING: u8 = 5;
+
+    /// Its number in files, which stays: that of code is the code's.
+    pub(super) const fn code(self) -> u8 {
+        match self {
+            Self::Image(kind) => kind.code(),
+            Self::Tuning => Self::TUNING,
+        }
+    }
+
+    pub(super) fn from_code(code: u8) -> Option<Self> {
+        match code {
+            Self::TUNING => Some(Self::Tuning),
+            _ => ImageKind::from_code(code).map(Self::Image),
+        }
+    }
+}
+
+impl From<ImageKind> for EntryKind {
+    fn from(kind: ImageKind) -> Self {
+        Self::Image(kind)
+    }
+}
+
+impl fmt::Display for EntryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Image(kind) => kind.fmt(f),
+            Self::Tuning => f.write_str("a tuning"),
+        }
+    }
+}
+
 /// What a compile made. Names and log stay with the bytes: a hit tells the same as the compile did.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
     /// What `payload` is.
-    pub kind: ImageKind,
+    pub kind: EntryKind,
     /// The binary or text, as the driver or a linker takes it.
     pub payload: Vec<u8>,
     /// The lowered name of each expression that was asked for.

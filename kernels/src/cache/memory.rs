@@ -117,7 +117,7 @@ mod tests {
 
     fn entry(bytes: usize) -> Arc<Entry> {
         Arc::new(Entry {
-            kind: ImageKind::Cubin,
+            kind: ImageKind::Cubin.into(),
             payload: vec![0; bytes],
             names: Vec::new(),
             log: String::new(),

@@ -41,7 +41,7 @@ mod tests;
 pub use config::{CacheConfig, FOLDER_VARIABLE, SharedLayer, default_folder};
 pub use digest::{Digest, NotADigest};
 pub use disk::{Condition, DiskStore, Listed, Refusal, Usage};
-pub use entry::Entry;
+pub use entry::{Entry, EntryKind};
 pub use error::{CacheError, Failure, Fault, RejectedTwice};
 pub use format::FormatError;
 pub use identity::FileIdentity;

@@ -106,7 +106,7 @@ impl<L: Linker> CachedLinker<L> {
                 manifest.note_unknown();
             }
             Ok(Entry {
-                kind: linked.target().kind(),
+                kind: linked.target().kind().into(),
                 names: Vec::new(),
                 log: linked.log().to_owned(),
                 payload: linked.into_image(),

@@ -14,8 +14,8 @@ use cupola_managers::{Context, Error};
 use cupola_sys::driver::CUresult;
 
 use crate::cache::{
-    Cache, CacheConfig, CacheError, CacheStats, CompileInputs, Digest, Entry, Failure, Fault,
-    Fetched, FileIdentity, Header, Key, Manifest, Recipe, RejectedTwice, Source,
+    Cache, CacheConfig, CacheError, CacheStats, CompileInputs, Digest, Entry, EntryKind, Failure,
+    Fault, Fetched, FileIdentity, Header, Key, Manifest, Recipe, RejectedTwice, Source,
 };
 use crate::compile::{
     Cancellation, CompileError, CompileOption, CompileRequest, Compiled, Compiler, Dependencies,
@@ -254,8 +254,8 @@ pub enum LoadError {
     #[error(transparent)]
     Driver(#[from] Error),
     /// It is not what a driver loads.
-    #[error("{0} is not loaded by a driver: link it first (`cupola_kernels::link`)")]
-    NotLoadable(ImageKind),
+    #[error("{0} is no code that a driver loads; LTO-IR is linked first (`cupola_kernels::link`)")]
+    NotLoadable(EntryKind),
 }
 
 /// # Safety
@@ -264,11 +264,17 @@ pub enum LoadError {
 unsafe fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
     let modules = context.modules();
     match entry.kind {
-        ImageKind::Ptx => Ok(modules.load_ptx(&String::from_utf8_lossy(&entry.payload))?),
-        // SAFETY: it is whole, as the compiler made it, by this function's condition; of what was kept a
-        // checksum tells.
-        ImageKind::Cubin | ImageKind::Fatbin => Ok(unsafe { modules.load_binary(&entry.payload) }?),
-        ImageKind::LtoIr => Err(LoadError::NotLoadable(entry.kind)),
+        EntryKind::Image(ImageKind::Ptx) => {
+            Ok(modules.load_ptx(&String::from_utf8_lossy(&entry.payload))?)
+        }
+        EntryKind::Image(ImageKind::Cubin | ImageKind::Fatbin) => {
+            // SAFETY: it is whole, as the compiler made it, by this function's condition; of what was kept a
+            // checksum tells.
+            Ok(unsafe { modules.load_binary(&entry.payload) }?)
+        }
+        EntryKind::Image(ImageKind::LtoIr) | EntryKind::Tuning => {
+            Err(LoadError::NotLoadable(entry.kind))
+        }
     }
 }
 
@@ -348,7 +354,7 @@ fn manifest_of(dependencies: &Dependencies) -> Manifest {
 
 fn entry_of(compiled: Compiled, manifest: Manifest, recipe: Option<Recipe>) -> Entry {
     Entry {
-        kind: compiled.target().kind(),
+        kind: compiled.target().kind().into(),
         names: compiled.lowered_names().to_vec(),
         log: compiled.log().to_owned(),
         payload: compiled.into_image(),

@@ -12,7 +12,8 @@ use super::race::{self, Failed, Finish, Track, TuneConfig};
 use super::report::{Trial, TuneReport};
 use super::task::{TuneDevice, TuneTask};
 use crate::cache::{
-    Cache, CacheConfig, CacheError, CacheStats, Entry, Fetched, Kind, LoadPolicy, Manifest, Refusal,
+    Cache, CacheConfig, CacheError, CacheStats, Entry, EntryKind, Fetched, LoadPolicy, Manifest,
+    Refusal,
 };
 
 /// Chooses between candidates on the device of a context, and remembers the winners: in memory, and in the
@@ -185,7 +186,7 @@ fn remembered<'c, C>(
     let entry = &fetched.entry;
     let is_winner = |label: &String| label.as_bytes() == entry.payload;
     let index = labels.iter().position(is_winner)?;
-    (entry.kind == Kind::Tuning).then(|| Choice {
+    (entry.kind == EntryKind::Tuning).then(|| Choice {
         candidate: &candidates[index],
         report: None,
         text: entry.log.clone(),
@@ -208,11 +209,12 @@ impl Measurement {
             manifest.note_unknown();
         }
         Entry {
-            kind: Kind::Tuning,
+            kind: EntryKind::Tuning,
             payload: labels[self.winner].clone().into_bytes(),
             names: Vec::new(),
             log: self.report.to_string(),
             manifest,
+            recipe: None,
         }
     }
 

@@ -74,7 +74,7 @@ fn a_gpu_runs_what_is_compiled_kept_and_compiled_again() {
     let key = planted.key(&other);
     let wrong = planted.cache().get_or_compile(&key, || {
         Ok(Entry {
-            kind: ImageKind::Ptx,
+            kind: ImageKind::Ptx.into(),
             payload: b".version 7.0\nthis is no PTX".to_vec(),
             names: Vec::new(),
             log: String::new(),

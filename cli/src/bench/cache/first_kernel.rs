@@ -10,7 +10,7 @@ use std::time::Instant;
 use cupola::Backend;
 use cupola_kernels::CachedCompiler;
 use cupola_kernels::cache::{
-    Cache, CacheConfig, Digest, Entry, Failure, Fault, Key, Manifest, Source,
+    Cache, CacheConfig, Digest, Entry, EntryKind, Failure, Fault, Key, Manifest, Source,
 };
 use cupola_kernels::compile::{CompileRequest, Compiler, ImageKind};
 use cupola_managers::Device;
@@ -112,7 +112,7 @@ impl FirstKernel<'_> {
             Backend::Software => None,
         };
         made.unwrap_or_else(|| Entry {
-            kind: ImageKind::Ptx,
+            kind: ImageKind::Ptx.into(),
             payload: PTX.into(),
             names: Vec::new(),
             log: String::new(),
@@ -173,7 +173,7 @@ pub fn run_once(
     let fetched = cache.get_or_compile(&key(), || Err(NotKept))?;
     let found = start.elapsed();
     let module: Module = match fetched.entry.kind {
-        ImageKind::Ptx => {
+        EntryKind::Image(ImageKind::Ptx) => {
             let text = std::str::from_utf8(&fetched.entry.payload)?;
             context.modules().load_ptx(text)?
         }

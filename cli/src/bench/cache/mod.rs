@@ -127,7 +127,7 @@ fn open(folder: &Path, memory_limit: u64) -> Cache<NotKept> {
 /// As large as the binary of a kernel.
 fn entry(bytes: usize) -> Entry {
     Entry {
-        kind: ImageKind::Cubin,
+        kind: ImageKind::Cubin.into(),
         payload: vec![7; bytes],
         names: vec![LoweredName {
             expression: "scale<float>".into(),

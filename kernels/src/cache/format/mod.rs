@@ -24,11 +24,11 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::digest::Digest;
-use super::entry::Entry;
+use super::entry::{Entry, EntryKind};
 use super::key::Key;
 use super::manifest::{Dependency, Manifest, Stamp, State};
 use super::recipe::Recipe;
-use crate::compile::{ImageKind, LoweredName};
+use crate::compile::LoweredName;
 pub(crate) use reader::Reader;
 
 const MAGIC: &[u8; 8] = b"cupolaKC";
@@ -122,7 +122,7 @@ impl Entry {
         if found != *key && !mutant!("entry_of_any_key") {
             return Err(FormatError::Key(found));
         }
-        let kind = ImageKind::from_code(from.byte("kind")?).ok_or(FormatError::Part("kind"))?;
+        let kind = EntryKind::from_code(from.byte("kind")?).ok_or(FormatError::Part("kind"))?;
         // Each name has two lengths at least.
         let names = (0..from.count(16, "number of names")?).map(|_| {
             Ok(LoweredName {

@@ -3,14 +3,16 @@ use std::path::PathBuf;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
 use super::*;
+use crate::compile::ImageKind;
 
 impl Arbitrary for Entry {
     fn arbitrary(g: &mut Gen) -> Self {
         let kinds = [
-            ImageKind::Cubin,
-            ImageKind::Ptx,
-            ImageKind::LtoIr,
-            ImageKind::Fatbin,
+            EntryKind::Image(ImageKind::Cubin),
+            EntryKind::Image(ImageKind::Ptx),
+            EntryKind::Image(ImageKind::LtoIr),
+            EntryKind::Image(ImageKind::Fatbin),
+            EntryKind::Tuning,
         ];
         let names: Vec<(String, String)> = Arbitrary::arbitrary(g);
         let files: Vec<(PathBuf, u8, [u64; 5])> =
@@ -76,7 +78,7 @@ fn full() -> Entry {
         stamp,
     };
     Entry {
-        kind: ImageKind::Cubin,
+        kind: ImageKind::Cubin.into(),
         payload: (0..200).collect(),
         names: vec![LoweredName {
             expression: "k<int>".into(),

@@ -48,7 +48,7 @@ pub(super) fn key(of: u64) -> Key {
 pub(super) fn entry(of: u64, bytes: usize) -> Entry {
     let payload = of.to_le_bytes().into_iter().cycle().take(bytes).collect();
     Entry {
-        kind: ImageKind::Cubin,
+        kind: ImageKind::Cubin.into(),
         payload,
         names: vec![LoweredName {
             expression: "k<int>".into(),
