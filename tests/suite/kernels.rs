@@ -2,7 +2,9 @@
 
 use cupola_kernels::geometry::{self, Geometry, ReducePlan};
 use cupola_kernels::reference;
-use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::ops::{
+    self, InOut, Kernel, LaunchAttributes, LaunchConfig, MemoryDomain,
+};
 use cupola_managers::{ArgumentMismatch, Error};
 use cupola_sys::driver::CUresult;
 
@@ -247,5 +249,102 @@ fn modules_that_do_not_load_say_why() {
     ops::synchronize(&bench.stream).unwrap();
     drop(function);
     assert_eq!(bench.execution.live().modules, 0);
+    bench.finish();
+}
+
+/// Adds `by` to each of `n` words, behind the kernel before it, and lets the next one start at once.
+const ADD: &str = "
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry add(.param .u64 n, .param .u32 by, .param .u64 words) {
+    .reg .pred %p; .reg .b32 %r<5>; .reg .b64 %l<5>;
+    griddepcontrol.launch_dependents;
+    griddepcontrol.wait;
+    mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+    mad.lo.u32 %r1, %r1, %r2, %r3;
+    cvt.u64.u32 %l1, %r1; ld.param.u64 %l2, [n]; setp.ge.u64 %p, %l1, %l2; @%p ret;
+    ld.param.u64 %l3, [words]; cvta.to.global.u64 %l3, %l3; mad.wide.u32 %l3, %r1, 4, %l3;
+    ld.param.u32 %r2, [by]; ld.global.u32 %r3, [%l3];
+    add.u32 %r3, %r3, %r2; st.global.u32 [%l3], %r3; ret;
+}
+";
+
+type Add = (u64, u32, InOut<u32>);
+
+/// A bench on a device that has all attributes of launches, if there is one.
+fn newest() -> Option<Bench> {
+    #[cfg(feature = "sim")]
+    let bench = Bench::with_device(cupola_sim::DeviceConfig::new().compute_capability(9, 0));
+    #[cfg(not(feature = "sim"))]
+    let bench = Bench::open();
+    match bench.device.info().unwrap().compute_capability >= (9, 0) {
+        true => Some(bench),
+        false => {
+            bench.finish();
+            None
+        }
+    }
+}
+
+// Without it a kernel that is started early could read what the kernel before it has not written, or the
+// host take its end for that of both.
+#[test]
+fn kernels_that_start_early_see_what_those_before_them_wrote() {
+    let Some(bench) = newest() else { return };
+    let (n, stream) = (100_000, &bench.stream);
+    let module = bench.context.modules().load_ptx(ADD).unwrap();
+    let function = module.function("add").unwrap();
+    assert!(function.waits_for_predecessor());
+    // SAFETY: add(unsigned long n, unsigned by, unsigned *words).
+    let add = unsafe { Kernel::<Add>::new(function) }.unwrap();
+    let mut words = bench.pool.zeros::<u32>(n, stream).unwrap();
+    let config = LaunchConfig::for_elements(n as u64, 256);
+    let early = LaunchAttributes::new().programmatic();
+    for by in 1..=100 {
+        let arguments = (n as u64, by, &mut words);
+        // SAFETY: it changes n words, and touches none before it waits.
+        unsafe { add.launch_with(config, early, arguments, stream) }.unwrap();
+    }
+    let sums = words.to_vec(stream).unwrap();
+    assert!(sums.iter().all(|sum| *sum == 5050));
+    drop((words, add, module));
+    bench.finish();
+}
+
+// Without it an attribute could be refused by a device that has it, or change what a kernel does.
+#[test]
+fn attributes_change_no_results() {
+    let Some(bench) = newest() else { return };
+    let (n, stream) = (10_000, &bench.stream);
+    let module = bench.context.modules().load_ptx(ADD).unwrap();
+    // SAFETY: add(unsigned long n, unsigned by, unsigned *words).
+    let add = unsafe { Kernel::<Add>::new(module.function("add").unwrap()) }.unwrap();
+    let mut words = bench.pool.zeros::<u32>(n, stream).unwrap();
+    let config = LaunchConfig::for_elements(n as u64, 256);
+    let none = LaunchAttributes::new();
+    let mut launched = 0;
+    for attributes in [
+        none,
+        none.cooperative(),
+        none.priority(0),
+        none.memory_domain(MemoryDomain::Default),
+        none.memory_domain(MemoryDomain::Remote),
+        none.shared_carveout(0),
+        none.shared_carveout(100),
+        none.priority(-1).memory_domain(MemoryDomain::Remote).programmatic(),
+    ] {
+        let arguments = (n as u64, 1, &mut words);
+        // SAFETY: it changes n words, and touches none before it waits.
+        match unsafe { add.launch_with(config, attributes, arguments, stream) } {
+            Ok(()) => launched += 1,
+            // By a driver that is older than the attribute.
+            Err(Error::Unsupported { .. }) => {}
+            Err(error) => panic!("{attributes:?}: {error}"),
+        }
+    }
+    let sums = words.to_vec(stream).unwrap();
+    assert!(sums.iter().all(|sum| *sum == launched));
+    drop((words, add, module));
     bench.finish();
 }

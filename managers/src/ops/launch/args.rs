@@ -237,6 +237,7 @@ impl fmt::Debug for UsedMemory<'_> {
 }
 
 /// A list of arguments: a tuple of up to 12, or a [`LaunchArgs`](super::LaunchArgs) or a reference to one.
+/// No other type can be one.
 pub trait KernelArgs: List {}
 
 impl<L: List> KernelArgs for L {}

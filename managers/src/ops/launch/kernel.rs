@@ -98,7 +98,7 @@ use crate::stream::Stream;
 ///
 /// or a parameter that is a reference of the host:
 ///
-/// ```compile_fail,E0277
+/// ```compile_fail
 /// # use cupola_managers::Result;
 /// # use cupola_managers::module::Function;
 /// # use cupola_managers::ops::Kernel;
