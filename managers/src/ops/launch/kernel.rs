@@ -40,7 +40,7 @@ use crate::stream::Stream;
 /// #   st.global.f32 [%y], %g; ret;
 /// # }";
 /// # let stream = context.streams().create(Default::default())?;
-/// # let pool = context.memory_pool(cupola_managers::PoolConfig::limit(1 << 20))?;
+/// # let pool = context.memory_pool(cupola_managers::PoolConfig::limit(1 << 30))?;
 /// use cupola_managers::ops::{In, InOut, Kernel, LaunchConfig};
 ///
 /// let function = context.modules().load_ptx(SAXPY)?.function("saxpy")?;
