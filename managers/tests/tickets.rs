@@ -476,3 +476,29 @@ fn the_future_of_an_event_is_told_of_errors() {
     assert_eq!(late.map(block_on), [Err(lost.clone()), Err(lost)]);
     drop(held);
 }
+
+// Without it a deferred ticket could cost a call when it is taken, be told before its work is done, or need an
+// event of its own where another wait knows.
+#[test]
+fn a_deferred_ticket_records_its_event_when_it_is_needed() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let other = context.streams().create(Default::default()).unwrap();
+    let held = hold(&stream);
+    table.reset();
+    let first = stream.deferred_ticket();
+    let second = stream.deferred_ticket();
+    assert!(!first.is_known_done() && first.precedes(&stream) && !first.precedes(&other));
+    assert!(table.counts().is_empty(), "{:?}", table.counts());
+    let ticket = first.ticket().unwrap();
+    assert!(!ticket.is_done().unwrap());
+    assert_eq!(table.count(id::cuEventRecord), 1);
+    ticket.wait_on(&other).unwrap();
+    drop(held);
+    ops::synchronize(&other).unwrap();
+    assert!(!second.is_known_done(), "nothing was asked on its stream");
+    ticket.wait().unwrap();
+    assert!(first.is_known_done() && second.is_known_done() && second.precedes(&other));
+    second.ticket().unwrap().wait().unwrap();
+    assert_eq!(table.count(id::cuEventRecord), 1);
+}

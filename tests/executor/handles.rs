@@ -1,10 +1,12 @@
 //! What handles promise, on any device.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use cupola_kernels::executor::CooperativeError;
 use cupola_managers::ops::{self, LaunchConfig};
@@ -228,6 +230,8 @@ fn a_cooperative_launch_is_refused_when_not_all_blocks_run_at_once() {
 #[test]
 fn a_trace_has_a_row_for_each_stream_in_the_hosts_time() {
     let bench = Bench::open();
+    // By which the clocks of the host and the device may differ after a second.
+    let (before, margin) = (Instant::now(), Duration::from_millis(1));
     let executor = executor(&bench, 3);
     let scale = bench.kernel("cupola_scale");
     let works = (0..30).map(|_| {
@@ -246,19 +250,24 @@ fn a_trace_has_a_row_for_each_stream_in_the_hosts_time() {
         (trace.executions.len(), trace.unread, trace.forgotten),
         (30, 0, 0)
     );
+    let now = before.elapsed() + margin;
     for times in &trace.executions {
-        // It began when it had waited for so long, give or take what the clocks differ by.
-        let expected = times.put + times.queue_wait;
-        let off = times.begun.abs_diff(expected);
-        assert!(times.begun + times.uncertainty >= times.put, "{times:?}");
-        assert!(off.as_millis() < 500, "{times:?}");
+        // It was put at some time after the host's clock said so, and began when it had waited for so long.
+        let least = times.put + times.queue_wait;
+        assert!(
+            times.begun + times.uncertainty + margin >= least,
+            "{times:?}"
+        );
+        assert!(times.begun <= now + times.uncertainty, "{times:?}");
     }
+    let streams: BTreeSet<_> = trace.executions.iter().map(|times| times.stream).collect();
     let mut text = Vec::new();
     trace.write_chrome_trace(&mut text).unwrap();
     let read: Value = serde_json::from_slice(&text).unwrap();
     let events = read["traceEvents"].as_array().unwrap();
     let rows = events.iter().filter(|event| event["name"] == "thread_name");
-    assert_eq!(rows.count(), 3);
+    assert_eq!(rows.count(), streams.len());
+    assert!((1..=3).contains(&streams.len()));
     let mut ends = [0.0_f64; 4];
     let slices = events.iter().filter(|event| event["ph"] == "X");
     for (slice, number) in slices.zip(1..) {

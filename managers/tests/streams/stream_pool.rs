@@ -101,3 +101,32 @@ fn a_pool_has_the_streams_that_it_was_told() {
     drop(urgent);
     assert_eq!(live - bench.context.streams().live(), 2, "they go with it");
 }
+
+// Without it a lease that is to cost nothing could ask the driver, or send all callers to one stream.
+#[test]
+fn a_lease_by_what_is_known_makes_no_call() {
+    let bench = TestBench::with_workers(4);
+    let pool = pool(&bench, 3);
+    let mut leased = BTreeMap::<_, usize>::new();
+    let mut held = Vec::new();
+    for lease in 0..30 {
+        if lease == 3 {
+            bench.faults.reset();
+        }
+        let stream = pool.lease_as_known().unwrap();
+        *leased.entry(stream.serial()).or_default() += 1;
+        if lease < 3 {
+            held.push(hold(&stream));
+        }
+    }
+    assert_eq!(leased.values().copied().collect::<Vec<_>>(), [10; 3]);
+    let calls = bench.faults.counts();
+    assert!(calls.is_empty(), "{calls:?}");
+    drop(held);
+    let stream = pool.lease_as_known().unwrap();
+    stream.ticket().unwrap().wait().unwrap();
+    let serial = stream.serial();
+    drop(stream);
+    // The wait made known that all of it is done, but the lease itself, which ended after it.
+    assert_eq!(pool.lease_as_known().unwrap().serial(), serial);
+}

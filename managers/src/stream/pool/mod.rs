@@ -146,8 +146,8 @@ impl StreamPool {
     }
 
     /// As [`lease`](Self::lease), by what is known without a call of the driver: where all streams have
-    /// work as far as is known, it is not asked which have finished meanwhile. Who waits for the work,
-    /// by a [ticket](Stream::ticket) or for the stream, makes that known.
+    /// work as far as is known, it is not asked which have finished meanwhile. A wait for the work, by a
+    /// [ticket](Stream::ticket) or for the stream, makes that known.
     ///
     /// # Errors
     /// As [`StreamManager::create`](super::StreamManager::create) when a stream is made.
