@@ -10,13 +10,13 @@ use std::error::Error;
 
 use cupola::{Cupola, Select};
 use cupola_cli::bench::{
-    Figures, alloc, cache, graph, kernels, lifecycle, loader, pipeline, sim, slots,
+    Figures, alloc, cache, graph, kernels, launch, lifecycle, loader, pipeline, sim, slots,
 };
 
 /// What measures on a device.
 type Run = fn(&Cupola, bool) -> Result<Figures, Box<dyn Error>>;
 
-const SUITES: [(&str, Run); 9] = [
+const SUITES: [(&str, Run); 10] = [
     ("alloc", |cupola, quick| {
         let options = alloc::Options::default();
         let options = if quick { options.quick() } else { options };
@@ -31,6 +31,9 @@ const SUITES: [(&str, Run); 9] = [
     }),
     ("kernels", |cupola, quick| {
         Ok(kernels::run(&cupola.selected()?, name(cupola)?, quick)?)
+    }),
+    ("launch", |cupola, quick| {
+        Ok(launch::run(&cupola.selected()?, name(cupola)?, quick)?)
     }),
     ("lifecycle", |cupola, quick| {
         let options = lifecycle::Options::default();

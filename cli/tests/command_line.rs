@@ -253,6 +253,7 @@ fn every_suite_runs_on_the_software_device() {
         ("cache", "from a ready context to its end"),
         ("graph", "a launch, 1 nodes: cupola"),
         ("kernels", "axpy f32, 64 KiB"),
+        ("launch", "a kernel with a signature"),
         ("lifecycle", "stream: acquire and return"),
         ("loader", "empty function, through the table"),
         ("copies", "upload: scheduler"),

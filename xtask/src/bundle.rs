@@ -26,6 +26,7 @@ step "bench lifecycle" ./cupola bench lifecycle --device gpu --json "$out/lifecy
 step "bench completion" ./cupola bench completion --device gpu --json "$out/completion.json"
 step "bench copies" ./cupola bench copies --device gpu --json "$out/copies.json"
 step "bench alloc" ./cupola bench alloc --device gpu --json "$out/alloc.json"
+step "bench launch" ./cupola bench launch --device gpu --json "$out/launch.json"
 step "bench graph" ./cupola bench graph --device gpu --json "$out/graph.json"
 step "bench kernels" ./cupola bench kernels --device gpu --json "$out/kernels.json"
 step "bench pipeline" ./cupola bench pipeline --device gpu --json "$out/pipeline.json"

@@ -14,6 +14,7 @@ pub mod faults;
 mod figures;
 pub mod graph;
 pub mod kernels;
+pub mod launch;
 pub mod lifecycle;
 pub mod loader;
 pub mod pipeline;

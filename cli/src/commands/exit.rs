@@ -135,6 +135,17 @@ impl From<cupola_cli::bench::kernels::KernelsError> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::launch::LaunchError> for Failure {
+    fn from(error: cupola_cli::bench::launch::LaunchError) -> Self {
+        use cupola_cli::bench::launch::LaunchError;
+        match error {
+            LaunchError::Failed(error) => error.into(),
+            LaunchError::Driver(error) => error.into(),
+            LaunchError::Peer(..) => Self::new(Exit::Device, error.to_string()),
+        }
+    }
+}
+
 #[cfg(unix)]
 impl From<cupola_cli::bench::cache::Error> for Failure {
     fn from(error: cupola_cli::bench::cache::Error) -> Self {

@@ -27,6 +27,9 @@ pub(crate) enum Suite {
     Graph(DeviceSuiteArgs),
     /// The bandwidth of the device library's kernels against that of the driver's copies
     Kernels(DeviceSuiteArgs),
+    /// Launches of a kernel with five arguments against the driver's own call and cudarc (build with
+    /// `--features peers`)
+    Launch(DeviceSuiteArgs),
     /// Streams, events, the current context and opening a device against the driver's own
     /// calls and cudarc (build with `--features peers`)
     Lifecycle(LifecycleArgs),
@@ -56,6 +59,7 @@ impl Suite {
             | Self::Copies(args)
             | Self::Graph(args)
             | Self::Kernels(args)
+            | Self::Launch(args)
             | Self::Loader(args)
             | Self::Pipeline(args) => &args.common,
             #[cfg(feature = "sim")]

@@ -47,6 +47,10 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             let (_cupola, device, name) = open(&args.device)?;
             bench::kernels::run(&device, name, args.common.quick)?
         }
+        Suite::Launch(args) => {
+            let (_cupola, device, name) = open(&args.device)?;
+            bench::launch::run(&device, name, args.common.quick)?
+        }
         Suite::Lifecycle(args) => match &args.opening {
             Some(word) => return opening(word),
             None => {

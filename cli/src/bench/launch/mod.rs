@@ -1,0 +1,265 @@
+//! What a launch costs beside the driver's own call, in all forms that this crate has, and in cudarc's.
+
+mod allocations;
+#[cfg(feature = "peers")]
+mod peer;
+
+use std::ptr;
+use std::time::Instant;
+
+use cupola_managers::module::Function;
+use cupola_managers::ops::{self, In, InOut, Kernel, LaunchArgs, LaunchConfig};
+use cupola_managers::{Buffer, Context, Device, Error, PoolConfig, Stream};
+use cupola_sys::driver::{CUfunction, CUstream, DriverError};
+
+use super::Figures;
+
+/// A kernel that does nothing with five arguments.
+const PTX: &str = "
+    .version 6.0
+    .target sm_60
+    .address_size 64
+    .visible .entry nothing(.param .u64 n, .param .f32 a, .param .u32 b, .param .u64 x, .param .u64 y) {
+        ret;
+    }
+";
+
+type Nothing = (u64, f32, u32, In<f32>, InOut<f32>);
+
+const SHAPE: LaunchConfig = LaunchConfig::linear(1, 32);
+
+/// Nanoseconds that a launch may take beside the driver's call.
+const BESIDE: f64 = 30.0;
+
+/// The row that the others are compared with.
+const RAW: &str = "cuLaunchKernel";
+const TYPED: &str = "a kernel with a signature";
+
+/// A failure.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// Of a call.
+    #[error(transparent)]
+    Failed(#[from] Error),
+    /// Of a call of the driver that is compared with.
+    #[error("a call of the driver: {0}")]
+    Driver(#[from] DriverError),
+    /// Of another library.
+    #[error("{0}: {1}")]
+    Peer(&'static str, String),
+}
+
+/// One form of a launch, which is made again and again.
+struct Form<'m> {
+    name: &'static str,
+    launch: Box<dyn FnMut(u32) -> Result<(), LaunchError> + 'm>,
+    settle: Box<dyn Fn() -> Result<(), LaunchError> + 'm>,
+    /// Nanoseconds of a launch, of each round.
+    times: Vec<f64>,
+    /// Allocations of the host in a round with the fewest.
+    allocations: u64,
+}
+
+impl<'m> Form<'m> {
+    /// `launch` makes as many launches as it is told, which `settle` waits for.
+    fn new(
+        name: &'static str,
+        launch: impl FnMut(u32) -> Result<(), LaunchError> + 'm,
+        settle: impl Fn() -> Result<(), LaunchError> + 'm,
+    ) -> Self {
+        Self {
+            name,
+            launch: Box::new(launch),
+            settle: Box::new(settle),
+            times: Vec::new(),
+            allocations: u64::MAX,
+        }
+    }
+
+    fn round(&mut self, launches: u32) -> Result<(), LaunchError> {
+        let before = allocations::of_this_thread();
+        let start = Instant::now();
+        (self.launch)(launches)?;
+        let time = start.elapsed();
+        self.allocations = self.allocations.min(allocations::of_this_thread() - before);
+        self.times
+            .push(time.as_secs_f64() * 1e9 / f64::from(launches));
+        (self.settle)()
+    }
+}
+
+/// What the launches of this crate use.
+struct Bench {
+    context: Context,
+    stream: Stream,
+    function: Function,
+    x: Buffer<f32>,
+    y: Buffer<f32>,
+}
+
+impl Bench {
+    fn new(device: &Device) -> Result<Self, Error> {
+        let context = device.primary()?;
+        let stream = context.streams().create(Default::default())?;
+        let pool = context.memory_pool(PoolConfig::limit(64 << 20))?;
+        Ok(Self {
+            function: context.modules().load_ptx(PTX)?.function("nothing")?,
+            x: pool.zeros(1024, &stream)?,
+            y: pool.zeros(1024, &stream)?,
+            stream,
+            context,
+        })
+    }
+}
+
+/// The driver's own call.
+fn by_hand(
+    bench: &Bench,
+    function: CUfunction,
+    stream: CUstream,
+    launches: u32,
+) -> Result<(), LaunchError> {
+    let driver = bench.context.driver();
+    for launch in 0..launches {
+        let (mut n, mut a, mut b) = (u64::from(launch), 2.0_f32, 3_u32);
+        let (mut x, mut y) = (bench.x.as_raw(), bench.y.as_raw());
+        let mut pointers = [
+            (&raw mut n).cast(),
+            (&raw mut a).cast(),
+            (&raw mut b).cast(),
+            (&raw mut x).cast(),
+            (&raw mut y).cast(),
+        ];
+        // SAFETY: function and stream are alive, the pointers lead to values of the kernel's parameters,
+        // and it touches nothing.
+        unsafe {
+            let (pointers, none) = (pointers.as_mut_ptr(), ptr::null_mut());
+            driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, pointers, none)
+        }?;
+    }
+    Ok(())
+}
+
+/// Measures launches on `device`; with `quick` so few that the figures mean nothing.
+///
+/// # Errors
+/// What the driver, or another library, returned.
+pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, LaunchError> {
+    let (rounds, launches) = match (quick, name.contains("software")) {
+        (true, _) => (1, 4),
+        (false, true) => (101, 64),
+        // Differences of some tens of nanoseconds, where single rounds differ by hundreds.
+        (false, false) => (1001, 64),
+    };
+    let mut figures = Figures::new("launch", name);
+    let bench = Bench::new(device)?;
+    let (function, stream) = (bench.function.as_raw(), bench.stream.as_raw());
+    // SAFETY: the parameters of `nothing` are these.
+    let kernel = unsafe { Kernel::<Nothing>::new(bench.function.clone()) }?;
+    // Written by no launch, but lent as if it were.
+    let pool = bench.context.memory_pool(PoolConfig::limit(64 << 20))?;
+    let outputs = || pool.zeros::<f32>(1024, &bench.stream);
+    let (mut typed, mut tuple, mut listed) = (outputs()?, outputs()?, outputs()?);
+    let settle = || Ok(ops::synchronize(&bench.stream)?);
+    let mut forms = vec![
+        Form::new(RAW, |n| by_hand(&bench, function, stream, n), settle),
+        Form::new(
+            TYPED,
+            |launches| {
+                for n in 0..launches {
+                    let arguments = (u64::from(n), 2.0, 3, &bench.x, &mut typed);
+                    // SAFETY: the kernel touches nothing.
+                    unsafe { kernel.launch(SHAPE, arguments, &bench.stream) }?;
+                }
+                Ok(())
+            },
+            settle,
+        ),
+        Form::new(
+            "a tuple of arguments",
+            |launches| {
+                for n in 0..launches {
+                    let arguments = (u64::from(n), 2.0_f32, 3_u32, &bench.x, &mut tuple);
+                    // SAFETY: the kernel touches nothing.
+                    unsafe { ops::launch(&bench.function, SHAPE, arguments, &bench.stream) }?;
+                }
+                Ok(())
+            },
+            settle,
+        ),
+        Form::new(
+            "a list of arguments",
+            |launches| {
+                for n in 0..launches {
+                    let mut arguments = LaunchArgs::new();
+                    arguments.push(u64::from(n))?;
+                    arguments.push(2.0_f32)?;
+                    arguments.push(3_u32)?;
+                    arguments.push_for(&bench.x, &bench.stream)?;
+                    arguments.push_for(&mut listed, &bench.stream)?;
+                    // SAFETY: the kernel touches nothing.
+                    unsafe { ops::launch(&bench.function, SHAPE, &arguments, &bench.stream) }?;
+                }
+                Ok(())
+            },
+            settle,
+        ),
+    ];
+    #[cfg(feature = "peers")]
+    peer::add(device, &mut forms, &mut figures.notes)?;
+    #[cfg(not(feature = "peers"))]
+    figures
+        .notes
+        .push("without cudarc's rows: build with --features peers".into());
+    let count = forms.len();
+    for round in 0..=rounds {
+        for turn in 0..count {
+            // By turns: which comes first, and after which, may matter.
+            forms[(turn + round) % count].round(launches)?;
+        }
+    }
+    // The first round warms up.
+    for form in &mut forms {
+        form.times.remove(0);
+    }
+    add_rows(&mut figures, &forms);
+    Ok(figures)
+}
+
+fn add_rows(figures: &mut Figures, forms: &[Form<'_>]) {
+    for form in forms {
+        let against = (form.name != RAW).then_some(RAW);
+        figures.push(form.name, "ns", &form.times, against);
+    }
+    let Some((raw, others)) = forms.split_first() else {
+        return;
+    };
+    for form in others {
+        let pairs = form.times.iter().zip(&raw.times);
+        let beside: Vec<f64> = pairs.map(|(time, raw)| time - raw).collect();
+        let row = figures.push(
+            &format!("{}: more than the driver's call", form.name),
+            "ns",
+            &beside,
+            None,
+        );
+        if form.name == TYPED {
+            row.want(BESIDE);
+        }
+    }
+    for form in others {
+        // The software device allocates within the call.
+        let more = form.allocations as f64 - raw.allocations as f64;
+        let name = format!("{}: allocations beside the driver's", form.name);
+        let row = figures.push(&name, "allocations", &[more], None);
+        if form.name == TYPED {
+            row.want(0.0);
+        }
+    }
+    let peers: Vec<&str> = others.iter().map(|form| form.name).collect();
+    let peers: Vec<&str> = peers
+        .into_iter()
+        .filter(|name| name.starts_with("cudarc"))
+        .collect();
+    figures.want(TYPED, 1.0, &peers);
+}
