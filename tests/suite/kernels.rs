@@ -2,9 +2,7 @@
 
 use cupola_kernels::geometry::{self, Geometry, ReducePlan};
 use cupola_kernels::reference;
-use cupola_managers::ops::{
-    self, InOut, Kernel, LaunchAttributes, LaunchConfig, MemoryDomain,
-};
+use cupola_managers::ops::{self, InOut, Kernel, LaunchAttributes, LaunchConfig, MemoryDomain};
 use cupola_managers::{ArgumentMismatch, Error};
 use cupola_sys::driver::CUresult;
 
@@ -332,7 +330,9 @@ fn attributes_change_no_results() {
         none.memory_domain(MemoryDomain::Remote),
         none.shared_carveout(0),
         none.shared_carveout(100),
-        none.priority(-1).memory_domain(MemoryDomain::Remote).programmatic(),
+        none.priority(-1)
+            .memory_domain(MemoryDomain::Remote)
+            .programmatic(),
     ] {
         let arguments = (n as u64, 1, &mut words);
         // SAFETY: it changes n words, and touches none before it waits.
