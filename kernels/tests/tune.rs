@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cupola_kernels::cache::{CacheConfig, Entry, Key, Kind, LoadPolicy, Manifest};
+use cupola_kernels::cache::{CacheConfig, Entry, EntryKind, Key, LoadPolicy, Manifest};
+use cupola_kernels::compile::ImageKind;
 use cupola_kernels::tune::{
     Candidate, Choice, ProblemClass, TrialOutcome, TuneConfig, TuneError, TuneTask, Tuner,
     block_sizes,
@@ -259,13 +260,17 @@ fn an_entry_that_names_no_candidate_is_measured_again() {
         .unwrap();
     let path = entry(folder.path());
     let key: Key = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-    for (kind, label) in [(Kind::Tuning, "65 threads"), (Kind::Cubin, "64 threads")] {
+    for (kind, label) in [
+        (EntryKind::Tuning, "65 threads"),
+        (ImageKind::Cubin.into(), "64 threads"),
+    ] {
         let forged = Entry {
             kind,
             payload: label.into(),
             names: Vec::new(),
             log: String::new(),
             manifest: Manifest::new(),
+            recipe: None,
         };
         fs::write(&path, forged.encode(&key)).unwrap();
         let tuner = bench.tuner(in_folder(folder.path()));
