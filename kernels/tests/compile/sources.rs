@@ -2,12 +2,12 @@
 
 use std::process::Command;
 
-use cupola_kernels::EMBEDDED;
 use cupola_kernels::PRELUDE;
 use cupola_kernels::compile::{
     ArchitectureFeatures, CompileError, CompileOption, CompileRequest, CppStandard, DiagnosticRule,
     FastCompile, PtxVersion, Severity, Switch, Target, TargetArchitecture,
 };
+use cupola_kernels::{EMBEDDED, HEADER};
 use cupola_managers::device::Architecture;
 use cupola_sys::{ErrorClass, Version};
 
@@ -292,7 +292,8 @@ fn the_same_request_gives_the_same_bytes() {
             file.source(),
             Target::Cubin(newest(&compiler)),
         )
-        .header("prelude.cuh", PRELUDE);
+        .header("prelude.cuh", PRELUDE)
+        .header("cupola.cuh", HEADER);
         let [first, second] = [0, 1].map(|_| compiler.compile(&request).unwrap());
         assert_eq!(first.log(), "", "{}", file.name());
         assert_eq!(first.image(), second.image(), "{}", file.name());

@@ -152,7 +152,9 @@ impl Function {
 
     /// The dynamic shared memory, in bytes, that each of `blocks` blocks of `threads` threads can have
     /// when they are on one multiprocessor together (`cuOccupancyAvailableDynamicSMemPerBlock`). No
-    /// more than the kernel [may have](Self::max_dynamic_shared).
+    /// more than the kernel [may have](Self::max_dynamic_shared). Where the driver leaves out what it
+    /// reserves of each block's memory, as 580 does on Hopper, that is taken off: with this many bytes
+    /// so many blocks are [active](Self::active_blocks).
     ///
     /// # Errors
     /// [`Error::Invalid`] for no blocks, or blocks without threads; [`Error::Unsupported`] by a driver
@@ -176,8 +178,15 @@ impl Function {
                 threads,
             )
         };
-        self.core().check(asked)?;
-        Ok(u32::try_from(bytes).unwrap_or(u32::MAX))
+        let core = self.core();
+        core.check(asked)?;
+        let told = u32::try_from(bytes).unwrap_or(u32::MAX);
+        if core.check(active_blocks(driver, self, threads, told))? >= blocks {
+            return Ok(told);
+        }
+        let reserved = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK;
+        let reserved = core.check(Attributes::new(driver, core.device()).or_zero(reserved))?;
+        Ok(told.saturating_sub(reserved))
     }
 
     /// The most threads of a block, by the kernel and by what the caller allows.
