@@ -119,8 +119,9 @@ pub use copies::{CopyConfig, CopyMode, CopyScheduler};
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{
-    Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, FreeError, ItemError,
-    ItemStage, LaunchSite, LossWatch, PointerFault, PointerProblem, PoisonPolicy, Result, Site,
+    Account, ArgumentMismatch, Blame, BlockEvent, BlockFate, Cause, Error, ErrorClass, ErrorGroup,
+    FreeError, ItemError, ItemStage, LaunchSite, LossWatch, PointerFault, PointerProblem,
+    PoisonPolicy, Result, Site,
 };
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};

@@ -13,7 +13,7 @@ use cupola_sys::driver::{
     CUgraphExecUpdateResultInfo, CUgraphNode, Driver, DriverError,
 };
 
-use super::Figures;
+use super::{Figures, median};
 
 /// A kernel that does nothing.
 const PTX: &str = "
@@ -171,13 +171,16 @@ impl Drop for RawExec<'_> {
     }
 }
 
-/// Nanoseconds of each of so many calls of `work`.
+/// Nanoseconds of the call in the middle of so many of `work`: what holds the thread up concerns few
+/// calls, and changes the mean of all.
 fn each(calls: u32, mut work: impl FnMut() -> Result<(), GraphError>) -> Result<f64, GraphError> {
-    let start = Instant::now();
+    let mut times = Vec::with_capacity(calls as usize);
     for _ in 0..calls {
+        let start = Instant::now();
         work()?;
+        times.push(start.elapsed().as_secs_f64() * 1e9);
     }
-    Ok(start.elapsed().as_secs_f64() * 1e9 / f64::from(calls))
+    Ok(median(&times))
 }
 
 fn costs(

@@ -8,9 +8,8 @@ use cupola_sys::driver::{
     CUcontext, CUdeviceptr, CUpointer_attribute as Attribute, CUresult, DriverError,
 };
 
-use crate::driver::ContextCore;
+use crate::driver::{ContextCore, Found};
 use crate::error::{Error, PointerFault, PointerProblem, Result};
-use crate::pool::live_blocks::Found;
 
 /// Refuses an address at which there are not so many bytes of memory that work in the context may
 /// use, if the context checks that.

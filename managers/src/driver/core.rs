@@ -21,10 +21,10 @@ use super::intern::{self, Member};
 use super::ledger::{ExecutableCounts, Kind, Ledger};
 use super::ownership::{ContextKind, GreenPart, Ownership, forgive_shutdown};
 use super::reactor::Reactor;
+use super::shared::LiveBlocks;
 use super::shared::{ShapeLimits, SharedContext};
 use crate::error::{Error, Latch, Launches, Result, Site};
 use crate::handle::ContextHandle;
-use crate::pool::live_blocks::LiveBlocks;
 use crate::sync::capacity::{Capacity, Permit};
 
 pub(crate) struct ContextCore {

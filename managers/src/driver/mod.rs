@@ -45,4 +45,5 @@ pub(crate) use ownership::{Ownership, forgive_shutdown};
 #[cfg(all(test, loom))]
 pub(crate) use reactor::Reactor;
 pub(crate) use reactor::{Watched, is_reactor};
+pub(crate) use shared::{BlockHistory, Found, LiveBlocks};
 pub(crate) use spin_budget::SpinBudget;

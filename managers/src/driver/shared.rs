@@ -1,5 +1,7 @@
 //! `SharedContext`: the state of a driver context that all execution managers have in common.
 
+mod live_blocks;
+
 use std::sync::{Arc, OnceLock};
 
 use cupola_sys::driver::{
@@ -8,7 +10,7 @@ use cupola_sys::driver::{
 
 use super::current::Identity;
 use crate::error::{Latch, Launches};
-use crate::pool::live_blocks::LiveBlocks;
+pub(crate) use live_blocks::{BlockHistory, Found, LiveBlocks};
 
 /// The most blocks of a grid and threads of a block that the device takes, in x, y and z.
 #[derive(Clone, Copy, Debug)]

@@ -32,7 +32,7 @@ pub(crate) use latch::Latch;
 pub(crate) use launches::{Launches, Ring};
 pub use loss::LossWatch;
 pub(crate) use loss::{OnLoss, Once, contain};
-pub use pointer::{PointerFault, PointerProblem};
+pub use pointer::{BlockEvent, BlockFate, PointerFault, PointerProblem};
 pub(crate) use policy::Loss;
 pub use policy::PoisonPolicy;
 pub(crate) use taint::{Taints, Written};

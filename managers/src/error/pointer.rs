@@ -1,10 +1,9 @@
 //! `PointerFault`: why an address was refused.
 
 use core::fmt;
+use core::panic::Location;
 
 use cupola_sys::driver::CUdeviceptr;
-
-use crate::pool::history::{Action, Event};
 
 /// Why the check of pointers refused an operation that was given an address
 /// ([`Context::set_pointer_checks`](crate::Context::set_pointer_checks)).
@@ -18,7 +17,37 @@ pub struct PointerFault {
     /// What is wrong with it.
     pub problem: PointerProblem,
     /// What the pools of the context remember of the blocks at the address, oldest first.
-    pub history: Vec<Event>,
+    pub history: Vec<BlockEvent>,
+}
+
+/// What became of a block of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockEvent {
+    /// What became of it.
+    pub fate: BlockFate,
+    /// Its first byte.
+    pub address: CUdeviceptr,
+    /// Its bytes, as they were asked for.
+    pub bytes: u64,
+    /// Its name, if it has one.
+    pub name: Option<&'static str>,
+    /// The source line that called this crate; `None` for a drop.
+    pub site: Option<&'static Location<'static>>,
+    /// The thread, as [`Event::thread`](crate::pool::history::Event::thread) numbers it.
+    pub thread: u32,
+}
+
+/// What became of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BlockFate {
+    /// It was handed out.
+    Allocated,
+    /// It was taken back.
+    Freed,
+    /// It was given up, and its memory stays in use for ever.
+    Abandoned,
 }
 
 /// What is wrong with an address.
@@ -49,10 +78,10 @@ impl fmt::Display for PointerFault {
             PointerProblem::OtherContext => f.write_str("which is another context's memory")?,
         }
         for event in &self.history {
-            let what = match event.action {
-                Action::Allocate => "allocated",
-                Action::Free => "freed",
-                _ => "given up",
+            let what = match event.fate {
+                BlockFate::Allocated => "allocated",
+                BlockFate::Freed => "freed",
+                BlockFate::Abandoned => "given up",
             };
             write!(f, "; {} bytes at {:#x}", event.bytes, event.address)?;
             if let Some(name) = event.name {

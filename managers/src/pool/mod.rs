@@ -78,7 +78,6 @@ pub(crate) use state::Pool;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use inspect::live_blocks;
 pub use inspect::{history, layout};
 
 /// A history of the page heap, for the fuzz target `page_heap`.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::buffer::BufferTable;
-use crate::driver::{ContextCore, Holds, Kind};
+use crate::driver::{BlockHistory, ContextCore, Holds, Kind};
 use crate::error::Result;
 use crate::pool::alloc::reclaim_step::LeftOut;
 use crate::pool::cache::thread_caches::ThreadCaches;
@@ -125,7 +125,7 @@ impl Pool {
         };
         let history = Arc::new(History::new(events, checked.cloned()));
         if let Some(live) = checked {
-            live.add(&history);
+            live.add(Arc::<History>::downgrade(&history) as Weak<dyn BlockHistory>);
         }
         let (parent, open) = above.unzip();
         let is_chunks = config.source == Source::Chunks;

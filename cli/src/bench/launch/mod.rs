@@ -7,12 +7,13 @@ mod peer;
 use std::ptr;
 use std::time::Instant;
 
+use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
 use cupola_managers::module::Function;
 use cupola_managers::ops::{self, In, InOut, Kernel, LaunchArgs, LaunchConfig};
 use cupola_managers::{Buffer, Context, Device, Error, PoolConfig, Stream};
 use cupola_sys::driver::{CUfunction, CUstream, DriverError};
 
-use super::Figures;
+use super::{Figures, median};
 
 /// A kernel that does nothing with five arguments.
 const PTX: &str = "
@@ -31,9 +32,15 @@ const SHAPE: LaunchConfig = LaunchConfig::linear(1, 32);
 /// Nanoseconds that a launch may take beside the driver's call.
 const BESIDE: f64 = 30.0;
 
+/// Nanoseconds that the check of an address may take.
+const CHECK: f64 = 50.0;
+
 /// The row that the others are compared with.
 const RAW: &str = "cuLaunchKernel";
 const TYPED: &str = "a kernel with a signature";
+/// Two of the arguments are addresses of other code.
+const ADDRESSES: &str = "a kernel with a signature, of addresses";
+const CHECKED: &str = "a kernel with a signature, of addresses that are checked";
 
 /// A failure.
 #[derive(Debug, thiserror::Error)]
@@ -54,14 +61,14 @@ struct Form<'m> {
     name: &'static str,
     launch: Box<dyn FnMut(u32) -> Result<(), LaunchError> + 'm>,
     settle: Box<dyn Fn() -> Result<(), LaunchError> + 'm>,
-    /// Nanoseconds of a launch, of each round.
+    /// Nanoseconds of the launch in the middle, of each round.
     times: Vec<f64>,
     /// Allocations of the host in a round with the fewest.
     allocations: u64,
 }
 
 impl<'m> Form<'m> {
-    /// `launch` makes as many launches as it is told, which `settle` waits for.
+    /// `launch` makes one launch, the how manyth of its round it is told, and `settle` waits for a round.
     fn new(
         name: &'static str,
         launch: impl FnMut(u32) -> Result<(), LaunchError> + 'm,
@@ -77,13 +84,16 @@ impl<'m> Form<'m> {
     }
 
     fn round(&mut self, launches: u32) -> Result<(), LaunchError> {
+        let mut each = Vec::with_capacity(launches as usize);
         let before = allocations::of_this_thread();
-        let start = Instant::now();
-        (self.launch)(launches)?;
-        let time = start.elapsed();
+        for launch in 0..launches {
+            let start = Instant::now();
+            (self.launch)(launch)?;
+            each.push(start.elapsed().as_secs_f64() * 1e9);
+        }
         self.allocations = self.allocations.min(allocations::of_this_thread() - before);
-        self.times
-            .push(time.as_secs_f64() * 1e9 / f64::from(launches));
+        // What holds the thread up concerns few launches, and changes the mean of all.
+        self.times.push(median(&each));
         (self.settle)()
     }
 }
@@ -117,27 +127,69 @@ fn by_hand(
     bench: &Bench,
     function: CUfunction,
     stream: CUstream,
-    launches: u32,
+    launch: u32,
 ) -> Result<(), LaunchError> {
     let driver = bench.context.driver();
-    for launch in 0..launches {
-        let (mut n, mut a, mut b) = (u64::from(launch), 2.0_f32, 3_u32);
-        let (mut x, mut y) = (bench.x.as_raw(), bench.y.as_raw());
-        let mut pointers = [
-            (&raw mut n).cast(),
-            (&raw mut a).cast(),
-            (&raw mut b).cast(),
-            (&raw mut x).cast(),
-            (&raw mut y).cast(),
-        ];
-        // SAFETY: function and stream are alive, the pointers lead to values of the kernel's parameters,
-        // and it touches nothing.
-        unsafe {
-            let (pointers, none) = (pointers.as_mut_ptr(), ptr::null_mut());
-            driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, pointers, none)
-        }?;
-    }
+    let (mut n, mut a, mut b) = (u64::from(launch), 2.0_f32, 3_u32);
+    let (mut x, mut y) = (bench.x.as_raw(), bench.y.as_raw());
+    let mut pointers = [
+        (&raw mut n).cast(),
+        (&raw mut a).cast(),
+        (&raw mut b).cast(),
+        (&raw mut x).cast(),
+        (&raw mut y).cast(),
+    ];
+    // SAFETY: function and stream are alive, the pointers lead to values of the kernel's parameters,
+    // and it touches nothing.
+    unsafe {
+        let (pointers, none) = (pointers.as_mut_ptr(), ptr::null_mut());
+        driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, pointers, none)
+    }?;
     Ok(())
+}
+
+/// Buffers of a pool whose blocks are noted by address, of which a launch is given two.
+struct Noted {
+    buffers: Vec<Buffer<f32>>,
+}
+
+impl Noted {
+    fn new(bench: &Bench) -> Result<Self, Error> {
+        bench.context.set_pointer_checks(true);
+        let pool = bench.context.memory_pool(PoolConfig::limit(64 << 20));
+        bench.context.set_pointer_checks(false);
+        let pool = pool?;
+        let buffers = (0..1000).map(|_| pool.zeros(1024, &bench.stream));
+        Ok(Self {
+            buffers: buffers.collect::<Result<_, Error>>()?,
+        })
+    }
+}
+
+/// Launches with two addresses of other code, which are looked for in the form that is [`CHECKED`].
+fn by_address<'m>(
+    bench: &'m Bench,
+    kernel: &'m Kernel<Nothing>,
+    noted: &Noted,
+    name: &'static str,
+) -> Form<'m> {
+    let addresses = [300, 700].map(|place| noted.buffers[place].as_raw());
+    let launch = move |n| {
+        bench.context.set_pointer_checks(name == CHECKED);
+        let [x, y] = addresses;
+        // SAFETY: the elements of buffers that outlive all launches, which touch nothing.
+        unsafe {
+            let x = DeviceSlice::from_raw(x, 1024);
+            let y = DeviceSliceMut::from_raw(y, 1024);
+            kernel.launch(SHAPE, (u64::from(n), 2.0, 3, x, y), &bench.stream)
+        }?;
+        Ok(())
+    };
+    let settle = || {
+        bench.context.set_pointer_checks(false);
+        Ok(ops::synchronize(&bench.stream)?)
+    };
+    Form::new(name, launch, settle)
 }
 
 /// Measures launches on `device`; with `quick` so few that the figures mean nothing.
@@ -160,50 +212,47 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Launch
     let pool = bench.context.memory_pool(PoolConfig::limit(64 << 20))?;
     let outputs = || pool.zeros::<f32>(1024, &bench.stream);
     let (mut typed, mut tuple, mut listed) = (outputs()?, outputs()?, outputs()?);
+    let noted = Noted::new(&bench)?;
     let settle = || Ok(ops::synchronize(&bench.stream)?);
     let mut forms = vec![
         Form::new(RAW, |n| by_hand(&bench, function, stream, n), settle),
         Form::new(
             TYPED,
-            |launches| {
-                for n in 0..launches {
-                    let arguments = (u64::from(n), 2.0, 3, &bench.x, &mut typed);
-                    // SAFETY: the kernel touches nothing.
-                    unsafe { kernel.launch(SHAPE, arguments, &bench.stream) }?;
-                }
+            |n| {
+                let arguments = (u64::from(n), 2.0, 3, &bench.x, &mut typed);
+                // SAFETY: the kernel touches nothing.
+                unsafe { kernel.launch(SHAPE, arguments, &bench.stream) }?;
                 Ok(())
             },
             settle,
         ),
         Form::new(
             "a tuple of arguments",
-            |launches| {
-                for n in 0..launches {
-                    let arguments = (u64::from(n), 2.0_f32, 3_u32, &bench.x, &mut tuple);
-                    // SAFETY: the kernel touches nothing.
-                    unsafe { ops::launch(&bench.function, SHAPE, arguments, &bench.stream) }?;
-                }
+            |n| {
+                let arguments = (u64::from(n), 2.0_f32, 3_u32, &bench.x, &mut tuple);
+                // SAFETY: the kernel touches nothing.
+                unsafe { ops::launch(&bench.function, SHAPE, arguments, &bench.stream) }?;
                 Ok(())
             },
             settle,
         ),
         Form::new(
             "a list of arguments",
-            |launches| {
-                for n in 0..launches {
-                    let mut arguments = LaunchArgs::new();
-                    arguments.push(u64::from(n))?;
-                    arguments.push(2.0_f32)?;
-                    arguments.push(3_u32)?;
-                    arguments.push_for(&bench.x, &bench.stream)?;
-                    arguments.push_for(&mut listed, &bench.stream)?;
-                    // SAFETY: the kernel touches nothing.
-                    unsafe { ops::launch(&bench.function, SHAPE, &arguments, &bench.stream) }?;
-                }
+            |n| {
+                let mut arguments = LaunchArgs::new();
+                arguments.push(u64::from(n))?;
+                arguments.push(2.0_f32)?;
+                arguments.push(3_u32)?;
+                arguments.push_for(&bench.x, &bench.stream)?;
+                arguments.push_for(&mut listed, &bench.stream)?;
+                // SAFETY: the kernel touches nothing.
+                unsafe { ops::launch(&bench.function, SHAPE, &arguments, &bench.stream) }?;
                 Ok(())
             },
             settle,
         ),
+        by_address(&bench, &kernel, &noted, ADDRESSES),
+        by_address(&bench, &kernel, &noted, CHECKED),
     ];
     #[cfg(feature = "peers")]
     peer::add(device, &mut forms, &mut figures.notes)?;
@@ -246,6 +295,15 @@ fn add_rows(figures: &mut Figures, forms: &[Form<'_>]) {
         if form.name == TYPED {
             row.want(BESIDE);
         }
+    }
+    let form = |name| forms.iter().find(|form| form.name == name);
+    if let (Some(unchecked), Some(checked)) = (form(ADDRESSES), form(CHECKED)) {
+        let pairs = checked.times.iter().zip(&unchecked.times);
+        let each: Vec<f64> = pairs
+            .map(|(with, without)| (with - without) / 2.0)
+            .collect();
+        let name = "the check of an address among 1000 blocks";
+        figures.push(name, "ns", &each, None).want(CHECK);
     }
     for form in others {
         // The software device allocates within the call.

@@ -44,14 +44,12 @@ fn form<'m>(device: &Device, name: &'static str) -> Result<Form<'m>, LaunchError
     let x = stream.alloc_zeros::<f32>(1024).map_err(failed)?;
     let mut y = stream.alloc_zeros::<f32>(1024).map_err(failed)?;
     let waited = stream.clone();
-    let launch = move |launches| {
-        for n in 0..launches {
-            let (n, a, b) = (u64::from(n), 2.0_f32, 3_u32);
-            let mut builder = stream.launch_builder(&function);
-            builder.arg(&n).arg(&a).arg(&b).arg(&x).arg(&mut y);
-            // SAFETY: the arguments are those of the kernel, which touches nothing.
-            unsafe { builder.launch(SHAPE) }.map_err(failed)?;
-        }
+    let launch = move |n| {
+        let (n, a, b) = (u64::from(n), 2.0_f32, 3_u32);
+        let mut builder = stream.launch_builder(&function);
+        builder.arg(&n).arg(&a).arg(&b).arg(&x).arg(&mut y);
+        // SAFETY: the arguments are those of the kernel, which touches nothing.
+        unsafe { builder.launch(SHAPE) }.map_err(failed)?;
         Ok(())
     };
     let settle = move || waited.synchronize().map_err(failed);

@@ -17,7 +17,8 @@ use std::time::{Instant, SystemTime};
 
 use cupola_sys::driver::CUdeviceptr;
 
-use super::live_blocks::LiveBlocks;
+use crate::driver::{BlockHistory, LiveBlocks};
+use crate::error::{BlockEvent, BlockFate};
 use crate::sync::per_thread;
 
 /// The user's source line.
@@ -264,25 +265,6 @@ impl History {
         self.dated(recording)
     }
 
-    /// The last events of blocks that had this address in them, oldest first.
-    pub(crate) fn of_block(&self, address: CUdeviceptr) -> Vec<Event> {
-        let rings = self.rings();
-        let is_of = |event: &&Event| {
-            let is_block = matches!(
-                event.action,
-                Action::Allocate | Action::Free | Action::Abandon
-            );
-            is_block && address.wrapping_sub(event.address) < event.block
-        };
-        let events = rings
-            .always
-            .iter()
-            .flat_map(|ring| ring.events.iter().rev());
-        let mut events: Vec<Event> = events.filter(is_of).take(TOLD).copied().collect();
-        events.reverse();
-        events
-    }
-
     fn dated(&self, recording: Recording) -> Recording {
         Recording {
             origin: Some(self.origin),
@@ -313,8 +295,16 @@ impl History {
         for ring in [always, recording].into_iter().flatten() {
             ring.push(event);
         }
-        if let Some(live) = &self.live {
-            live.note(&event);
+        if let Some(live) = &self.live
+            && note.address != 0
+        {
+            match note.action {
+                Action::Allocate => live.note_block(note.address, note.bytes),
+                Action::Free | Action::Abandon => live.note_free(note.address),
+                Action::Map => live.note_mapped(note.address, note.bytes),
+                Action::Unmap => live.note_unmapped(note.address, note.bytes),
+                Action::Refuse => {}
+            }
         }
     }
 
@@ -334,6 +324,35 @@ impl History {
                 site: Some(Location::caller()),
             });
         }
+    }
+}
+
+impl BlockHistory for History {
+    fn of_block(&self, address: CUdeviceptr) -> Vec<BlockEvent> {
+        let of = |event: &Event| {
+            let fate = match event.action {
+                Action::Allocate => BlockFate::Allocated,
+                Action::Free => BlockFate::Freed,
+                Action::Abandon => BlockFate::Abandoned,
+                Action::Refuse | Action::Map | Action::Unmap => return None,
+            };
+            (address.wrapping_sub(event.address) < event.block).then_some(BlockEvent {
+                fate,
+                address: event.address,
+                bytes: event.bytes,
+                name: event.name,
+                site: event.site,
+                thread: event.thread,
+            })
+        };
+        let rings = self.rings();
+        let events = rings
+            .always
+            .iter()
+            .flat_map(|ring| ring.events.iter().rev());
+        let mut events: Vec<BlockEvent> = events.filter_map(of).take(TOLD).collect();
+        events.reverse();
+        events
     }
 }
 

@@ -1,10 +1,9 @@
-//! Views of a pool: figures, history, layout, the blocks by address, and the hooks of a driver that checks programs.
+//! Views of a pool: figures, history, layout, and the hooks of a driver that checks programs.
 
 pub(crate) mod counters;
 pub(crate) mod gauges;
 pub mod history;
 pub mod layout;
-pub(crate) mod live_blocks;
 pub(crate) mod observer;
 pub(crate) mod peak;
 pub(crate) mod recorder;

@@ -2,17 +2,24 @@
 //!
 //! A pool finds a block by its header, and never by an address. So where addresses are checked the
 //! blocks are kept once more, by address. Every pool of the context notes them here as it notes
-//! them in its [history](super::history): that an address is free before another user can have it,
-//! and that it is in use when it was found.
+//! them in its history: that an address is free before another user can have it, and that it is in
+//! use when it was found.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::fmt;
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use cupola_sys::driver::CUdeviceptr;
 
-use super::history::{Action, Event, History};
+use crate::error::BlockEvent;
 use crate::lists;
 use crate::sync::lock;
+
+/// Remembers what became of blocks.
+pub(crate) trait BlockHistory: Send + Sync {
+    /// The last events of blocks that had this address in them, oldest first.
+    fn of_block(&self, address: CUdeviceptr) -> Vec<BlockEvent>;
+}
 
 /// What is at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +38,13 @@ pub(crate) enum Found {
 }
 
 /// The blocks that are in use, and the memory that pools have, of one context.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct LiveBlocks {
     ranges: RwLock<Ranges>,
-    histories: Mutex<Vec<Weak<History>>>,
+    histories: Mutex<Vec<Weak<dyn BlockHistory>>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Ranges {
     /// The bytes of each block, as they were asked for.
     blocks: BTreeMap<CUdeviceptr, u64>,
@@ -62,6 +69,13 @@ impl Ranges {
     }
 }
 
+impl fmt::Debug for LiveBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranges = self.read();
+        write!(f, "LiveBlocks({})", ranges.blocks.len())
+    }
+}
+
 impl LiveBlocks {
     fn read(&self) -> RwLockReadGuard<'_, Ranges> {
         self.ranges.read().unwrap_or_else(PoisonError::into_inner)
@@ -72,32 +86,30 @@ impl LiveBlocks {
     }
 
     /// Adds the history of a pool, to ask about its blocks.
-    pub(crate) fn add(&self, history: &Arc<History>) {
+    pub(crate) fn add(&self, history: Weak<dyn BlockHistory>) {
         let mut histories = lock(&self.histories);
         lists::retain(&mut histories, |known| known.strong_count() > 0);
-        histories.push(Arc::downgrade(history));
+        histories.push(history);
     }
 
-    /// A pool did this.
-    pub(super) fn note(&self, event: &Event) {
-        let (start, bytes) = (event.address, event.bytes);
-        if start == 0 {
-            return;
-        }
-        let mut ranges = self.write();
-        match event.action {
-            Action::Allocate => {
-                ranges.blocks.insert(start, bytes);
-            }
-            Action::Free | Action::Abandon => {
-                ranges.blocks.remove(&start);
-            }
-            Action::Map => {
-                ranges.mapped.insert(start, start + bytes);
-            }
-            Action::Unmap => ranges.unmap(start, start + bytes),
-            Action::Refuse => {}
-        }
+    /// A block of so many bytes, as they were asked for, is its user's.
+    pub(crate) fn note_block(&self, start: CUdeviceptr, bytes: u64) {
+        self.write().blocks.insert(start, bytes);
+    }
+
+    /// The block is its user's no more.
+    pub(crate) fn note_free(&self, start: CUdeviceptr) {
+        self.write().blocks.remove(&start);
+    }
+
+    /// A pool has mapped the range, of which nothing was mapped.
+    pub(crate) fn note_mapped(&self, start: CUdeviceptr, bytes: u64) {
+        self.write().mapped.insert(start, start + bytes);
+    }
+
+    /// The range is mapped no more.
+    pub(crate) fn note_unmapped(&self, start: CUdeviceptr, bytes: u64) {
+        self.write().unmap(start, start + bytes);
     }
 
     /// What is in the `bytes` bytes from an address on.
@@ -119,7 +131,7 @@ impl LiveBlocks {
     }
 
     /// What is remembered of the blocks that were at an address, oldest first.
-    pub(crate) fn history_of(&self, address: CUdeviceptr) -> Vec<Event> {
+    pub(crate) fn history_of(&self, address: CUdeviceptr) -> Vec<BlockEvent> {
         // Without the lock: a history has its own.
         let histories = lock(&self.histories).clone();
         let histories = histories.iter().filter_map(Weak::upgrade);
@@ -133,28 +145,12 @@ impl LiveBlocks {
 mod tests {
     use super::*;
 
-    fn event(action: Action, address: CUdeviceptr, bytes: u64) -> Event {
-        Event {
-            action,
-            address,
-            bytes,
-            block: bytes,
-            stream: 0,
-            ticket: 0,
-            device_free: 0,
-            nanoseconds: 0,
-            name: None,
-            site: None,
-            thread: 1,
-        }
-    }
-
     // Without it an address inside of a block could be refused, and one past its end be taken.
     #[test]
     fn an_address_is_looked_for_within_blocks() {
         let live = LiveBlocks::default();
-        live.note(&event(Action::Map, 0x1000, 0x1000));
-        live.note(&event(Action::Allocate, 0x1000, 0x100));
+        live.note_mapped(0x1000, 0x1000);
+        live.note_block(0x1000, 0x100);
         assert_eq!(live.find(0x1000, 0x100), Found::Block);
         assert_eq!(live.find(0x10ff, 1), Found::Block);
         assert_eq!(live.find(0x10ff, 2), Found::Short { room: 1 });
@@ -162,7 +158,7 @@ mod tests {
         assert_eq!(live.find(0x1100, 1), Found::Free);
         assert_eq!(live.find(0xfff, 1), Found::Elsewhere);
         assert_eq!(live.find(0x2000, 1), Found::Elsewhere);
-        live.note(&event(Action::Free, 0x1000, 0x100));
+        live.note_free(0x1000);
         assert_eq!(live.find(0x1000, 1), Found::Free);
     }
 
@@ -179,8 +175,8 @@ mod tests {
                 match maps {
                     // A pool maps what is not mapped.
                     true if place.iter().any(|&page| page) => continue,
-                    true => live.note(&event(Action::Map, start, bytes)),
-                    false => live.note(&event(Action::Unmap, start, bytes)),
+                    true => live.note_mapped(start, bytes),
+                    false => live.note_unmapped(start, bytes),
                 }
                 place.fill(maps);
             }
