@@ -241,9 +241,11 @@ mod tests {
         let input = |name: &str, kind, data: &[u8]| LinkInput::new(name, kind, data);
         let one = || input("a", InputKind::Ptx, b"text");
         let base = || LinkRequest::new(target("sm_90")).input(one());
+        // One file: another would be another library.
+        let known = library("x");
         let by = |name: &str| Identified {
             name: name.into(),
-            library: library("x"),
+            library: known.clone(),
         };
         let requests = [
             base(),
