@@ -27,7 +27,7 @@ pub(crate) fn tests() -> (Summary, Result<()>) {
 }
 
 fn count_tests(total: &mut Summary) -> Result<()> {
-    let mut cargo = cargo(["test", "--workspace"]);
+    let mut cargo = cargo(["test", "--workspace", "--no-fail-fast"]);
     match wheels::fetch_runtime() {
         Ok(_) => {
             // With the libraries there, a test that finds none has failed.

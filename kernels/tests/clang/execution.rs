@@ -3,7 +3,7 @@
 use cupola_kernels::compile::{
     CompileOption, CompileRequest, Compiler, CppStandard, Switch, Target,
 };
-use cupola_kernels::{CachedCompiler, EMBEDDED, PRELUDE};
+use cupola_kernels::{CachedCompiler, EMBEDDED, HEADER, PRELUDE};
 use cupola_managers::backend::BackendKind;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pool::PoolConfig;
@@ -191,7 +191,9 @@ fn the_sources_of_this_crate_compile() {
     for clang in clangs() {
         let compiler = Compiler::from(clang);
         for file in EMBEDDED {
-            let request = super::request(file.source()).header("prelude.cuh", PRELUDE);
+            let request = super::request(file.source())
+                .header("prelude.cuh", PRELUDE)
+                .header("cupola.cuh", HEADER);
             let compiled = compiler.compile(&request);
             let compiled = compiled.unwrap_or_else(|error| panic!("{}: {error}", file.name()));
             for entry in file.entries() {
