@@ -14,7 +14,7 @@ use crate::{bindgen, corpus, imports, inline, mutants, no_std, ptx, root, saniti
 
 /// Seconds for each fuzz target: as long as it takes to replay the corpus and a little more. A
 /// night is for finding new inputs.
-const FUZZ_SECONDS: u64 = 10;
+const FUZZ_SECONDS: u64 = 5;
 
 /// Runs every stage; the tests come last, so that their summary ends the output. With `tidy` each
 /// stage's build is removed when it has passed.
