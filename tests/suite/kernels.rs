@@ -314,7 +314,8 @@ fn kernels_that_start_early_see_what_those_before_them_wrote() {
 #[test]
 fn attributes_change_no_results() {
     let Some(bench) = newest() else { return };
-    let (n, stream) = (10_000, &bench.stream);
+    // Few blocks: part of a device runs all of them at the same time.
+    let (n, stream) = (1000, &bench.stream);
     let module = bench.context.modules().load_ptx(ADD).unwrap();
     // SAFETY: add(unsigned long n, unsigned by, unsigned *words).
     let add = unsafe { Kernel::<Add>::new(module.function("add").unwrap()) }.unwrap();
