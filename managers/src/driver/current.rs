@@ -93,8 +93,13 @@ impl Drop for Held {
         if mutant!("current_is_held_for_ever") {
             return;
         }
-        remember(remembered());
+        let_go();
     }
+}
+
+/// Other code is about to run on this thread: nothing is held on it any more.
+pub(super) fn let_go() {
+    remember(remembered());
 }
 
 /// The context that the driver says is current, which may be destroyed: it is for comparing only.
@@ -159,7 +164,7 @@ mod tests {
     use std::ptr;
 
     use cupola_sim::Machine;
-    use cupola_sys::driver::id;
+    use cupola_sys::driver::{CUresult, DriverError, id};
 
     use crate::test_bench::TestBench;
 
@@ -180,6 +185,11 @@ mod tests {
         assert_eq!(asked(3), 3);
         let held = core.hold().unwrap();
         assert_eq!(asked(3), 0);
+        // What an error sets off is other code.
+        let code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        let symbol = id::cuMemAlloc_v2;
+        core.failed(DriverError::Failed { symbol, code });
+        assert_eq!(asked(1), 1);
         drop(held);
         // SAFETY: null leaves the thread without a context.
         unsafe { core.driver().cuCtxSetCurrent(ptr::null_mut()) }.unwrap();
