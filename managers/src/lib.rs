@@ -11,8 +11,8 @@
 //!
 //! * Nothing is created before it is asked for, and no thread is started but by a caller that awaits
 //!   something, or drops what the device still uses. Besides the calls that
-//!   its caller asked for, an operation asks which context is current, may ask whether a stream is
-//!   captured and set the thread's capture mode around a wait, orders streams by events, and after
+//!   its caller asked for, an operation that names no stream asks which context is current, any may ask
+//!   whether a stream is captured and set the thread's capture mode around a wait, orders streams by events, and after
 //!   a failure asks for the driver's explanation.
 //! * A handle names one life of one object. After its release its manager refuses it for ever.
 //!   Other managers refuse it too, but for the 255th of its kind that is made later

@@ -76,7 +76,7 @@ impl<F: Fn()> Drop for RelaxedCapture<'_, F> {
 /// not either while another stream is captured that waits for it.
 pub(crate) fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, DriverError> {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-    // SAFETY: the stream is alive, its context is current, and `status` outlives the call.
+    // SAFETY: the stream is alive, and `status` outlives the call.
     match unsafe { driver.cuStreamIsCapturing(stream, &raw mut status) } {
         Ok(()) => Ok(status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE),
         // A driver without captures.

@@ -15,7 +15,7 @@ use cupola_core::{Tag, tag};
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 use super::RelaxedCapture;
-use super::current::{self, Held, Identity};
+use super::current::{self, Identity};
 use super::graveyard::Graveyard;
 use super::intern::{self, Member};
 use super::ledger::{ExecutableCounts, Kind, Ledger};
@@ -251,13 +251,46 @@ impl ContextCore {
         self.shared.identity()
     }
 
-    /// Makes it current on this thread.
+    /// Makes it current on this thread; whether it was not.
     #[inline]
-    fn make_current(&self) -> Result<(), DriverError> {
+    fn make_current(&self) -> Result<bool, DriverError> {
         if mutant!("green_context_is_current") {
             return current::set(&self.driver, self.identity, self.raw);
         }
         current::set(&self.driver, self.current_identity(), self.current_raw())
+    }
+
+    /// Makes a call about an object of the context that it names: a stream that was made, an event. The
+    /// driver takes the context from there, whichever is current on this thread. Where it does not, it
+    /// says so, and the call is made once more with the context current.
+    #[inline]
+    pub(crate) fn call<T>(
+        &self,
+        mut call: impl FnMut(&Driver) -> Result<T, DriverError>,
+    ) -> Result<T, DriverError> {
+        match call(&self.driver) {
+            Ok(value) => Ok(value),
+            Err(refused) => self.call_again(refused, call),
+        }
+    }
+
+    /// After a [`call`](Self::call) that returned an error: it is made in the context, if it was not.
+    #[cold]
+    fn call_again<T>(
+        &self,
+        refused: DriverError,
+        mut call: impl FnMut(&Driver) -> Result<T, DriverError>,
+    ) -> Result<T, DriverError> {
+        if !current::may_be_of_the_thread(refused) || mutant!("current_is_not_tried") {
+            return Err(refused);
+        }
+        match self.make_current() {
+            Ok(true) => call(&self.driver),
+            Ok(false) => Err(refused),
+            // What is lost already may not be made current any more.
+            Err(_) if refused.class().is_sticky() => Err(refused),
+            Err(failed) => Err(failed),
+        }
     }
 
     /// Whether the driver's objects of both contexts may meet in one call: they are of one driver.
@@ -288,32 +321,13 @@ impl ContextCore {
         self.enter_at(Site::here())
     }
 
-    /// Begins several operations, for which is asked once whether the context is healthy and what is
-    /// current: until the value that is returned is dropped, no code runs on this thread but this
-    /// crate's and the driver's. A loss in between is told by the calls that follow it.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn hold(&self) -> Result<Held> {
-        self.enter()?;
-        Ok(current::hold())
-    }
-
     /// Begins an operation of a caller at `site`: a closure, unlike [`enter`](Self::enter), does
     /// not know its caller's caller.
     #[inline]
     pub(crate) fn enter_at(&self, site: Site) -> Result<&Driver> {
-        if !current::is_held(self.current_identity()) {
-            self.enter_anew(site)?;
-        }
-        Ok(&self.driver)
-    }
-
-    /// Begins an operation whose context may not be current yet. Compiled once: what is inlined into
-    /// every operation is the question before.
-    #[inline(never)]
-    fn enter_anew(&self, site: Site) -> Result<()> {
         self.healthy()?;
-        self.check_at(self.make_current(), site)
+        self.check_at(self.make_current(), site)?;
+        Ok(&self.driver)
     }
 
     /// This is the context's process. Asked before a lock is taken that another thread may
@@ -484,7 +498,7 @@ impl ContextCore {
     fn make_current_twice(&self, site: Site) -> Result<()> {
         if let Err(call) = self.make_current() {
             self.note(call, site);
-            return self.check_at(self.make_current(), site);
+            self.check_at(self.make_current(), site)?;
         }
         Ok(())
     }

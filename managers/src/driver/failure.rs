@@ -62,8 +62,6 @@ impl ContextCore {
     /// known of the cause, and the driver's explanation.
     #[cold]
     pub(crate) fn failed_as(&self, mut cause: Cause) -> Error {
-        // Policies and subscribers, which this may set off, are other code.
-        current::let_go();
         if let Err(call) = cause.explain(&self.driver)
             && call.class().is_sticky()
         {

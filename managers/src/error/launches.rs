@@ -5,9 +5,9 @@
 //! words there, which no other stream writes; a wait for the stream that succeeds tells that the
 //! launches before it are complete. Launches that are left when an error comes are suspect.
 //!
-//! Threads that launch on one stream take an entry each. A thread that was held up for a whole
-//! round of the ring finds its entry taken, and its launch is not remembered: no entry is ever
-//! written by two.
+//! Threads that launch on one stream write their entries one after the other, each of a few words. A
+//! thread that finds another one held up in between goes on, and its launch is not remembered: none waits
+//! for long, and no entry is ever written by two.
 
 use core::panic::Location;
 use core::ptr;
@@ -20,12 +20,16 @@ use cupola_core::tag;
 use super::{Blame, LaunchSite, Site};
 use crate::handle::ManagedHandle;
 use crate::lists;
+use crate::sync::spin_lock::SpinLock;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, fence,
 };
 
 /// Launches that a stream remembers. Under loom two, so that entries are soon used again.
 const RING: u64 = if cfg!(loom) { 2 } else { 16 };
+
+/// How often a thread looks whether another one is done with its entry. Under loom not for long.
+const LOOKS: u32 = if cfg!(loom) { 2 } else { 100 };
 
 /// Suspects that an error names.
 const MOST: usize = 8;
@@ -53,8 +57,10 @@ struct Names {
 /// The newest launches of one stream.
 #[derive(Debug)]
 pub(crate) struct Ring {
+    /// The number of the next launch. The thread that has it writes an entry.
+    numbers: SpinLock<u64>,
     /// Launches begun so far.
-    next: AtomicU64,
+    begun: AtomicU64,
     /// The launches before this one are complete.
     done: AtomicU64,
     closed: AtomicBool,
@@ -94,28 +100,6 @@ struct Record {
 }
 
 impl Entry {
-    /// Takes the entry for this launch, unless another one is being written there or is newer.
-    /// Returns the word that was there.
-    #[inline]
-    fn claim(&self, launch: u64) -> Option<u64> {
-        let before = self.turn.load(Ordering::Relaxed);
-        let mine = word(launch, WRITING);
-        if mutant!("launches_claim_by_store") {
-            self.turn.store(mine, Ordering::Relaxed);
-            return Some(before);
-        }
-        // Acquire: the fields written now come after those that are there.
-        let claimed = before < mine
-            && before & 3 != WRITING
-            && self
-                .turn
-                .compare_exchange(before, mine, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok();
-        claimed.then_some(before)
-    }
-}
-
-impl Entry {
     /// The oldest launch that the driver may not have yet, as far as this launch's entry tells: this
     /// one, or an older one whose place it has yet to take.
     fn on_its_way(&self, launch: u64) -> Option<u64> {
@@ -123,10 +107,6 @@ impl Entry {
         // on its way.
         let turn = self.turn.load(Ordering::Acquire);
         let (there, state) = (turn >> 2, turn & 3);
-        if state == WRITING {
-            // Which launch it overwrites, and whether that is with the driver, is not known yet.
-            return Some(0);
-        }
         if there > launch + 1 {
             return None;
         }
@@ -141,7 +121,8 @@ impl Entry {
 impl Ring {
     fn new() -> Self {
         Self {
-            next: AtomicU64::new(0),
+            numbers: SpinLock::new(0),
+            begun: AtomicU64::new(0),
             done: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             lost_one: AtomicBool::new(false),
@@ -159,26 +140,29 @@ impl Ring {
         &self.entries[(launch % RING) as usize]
     }
 
-    /// Records a launch that is about to be put on the stream, and gives it a number.
+    /// Records a launch that is about to be put on the stream, and gives it a number, if it can be
+    /// remembered. One locked instruction; streams share no word of it.
     #[inline]
     pub(crate) fn begin(
         &self,
         kernel: u32,
         location: &'static Location<'static>,
         stream: u64,
-    ) -> u64 {
-        // Streams do not share this word. Threads that launch on one stream do. Relaxed: the entries
-        // say what is there.
-        let launch = self.next.fetch_add(1, Ordering::Relaxed);
-        let entry = self.entry(launch);
-        let Some(before) = entry.claim(launch) else {
+    ) -> Option<u64> {
+        let Some(mut next) = self.numbers.try_lock(LOOKS) else {
             self.lost_one.store(true, Ordering::Relaxed);
-            return launch;
+            return None;
         };
+        let launch = *next;
+        *next += 1;
+        let entry = self.entry(launch);
+        let before = entry.turn.load(Ordering::Relaxed);
         if before & 3 == BEGUN && entry.put.load(Ordering::Relaxed) != before >> 2 {
             // It is forgotten while it is on its way: no wait can tell that it is complete.
             self.lost_one.store(true, Ordering::Relaxed);
         }
+        // Release: a thread that sees the newer launch here sees that an older one was lost.
+        entry.turn.store(word(launch, WRITING), Ordering::Release);
         // Release: a thread that sees one of the fields sees that they are being written.
         fence(Ordering::Release);
         let location = ptr::from_ref(location).cast_mut();
@@ -186,7 +170,8 @@ impl Ring {
         entry.kernel.store(kernel, Ordering::Relaxed);
         entry.stream.store(stream, Ordering::Relaxed);
         entry.turn.store(word(launch, BEGUN), Ordering::Release);
-        launch
+        self.begun.store(launch + 1, Ordering::Relaxed);
+        Some(launch)
     }
 
     /// The driver has taken it.
@@ -211,7 +196,7 @@ impl Ring {
     /// The launches that a wait which begins now covers: those below this number, which the driver
     /// has by now.
     pub(crate) fn mark(&self) -> u64 {
-        let next = self.next.load(Ordering::Relaxed);
+        let next = self.begun.load(Ordering::Relaxed);
         if mutant!("launches_mark_covers_all") {
             return next;
         }
@@ -243,14 +228,14 @@ impl Ring {
 
     /// Whether every launch that may still run is remembered.
     pub(crate) fn knows_all(&self) -> bool {
-        let next = self.next.load(Ordering::Relaxed);
+        let next = self.begun.load(Ordering::Relaxed);
         let forgotten = next.saturating_sub(RING);
         !self.lost_one.load(Ordering::Relaxed) && self.done.load(Ordering::Relaxed) >= forgotten
     }
 
     /// The launches that may still run, newest first.
     fn open(&self) -> Vec<Record> {
-        let next = self.next.load(Ordering::Relaxed);
+        let next = self.begun.load(Ordering::Relaxed);
         let mut open = Vec::new();
         for launch in (self.oldest(next)..next).rev() {
             if let Some(record) = self.read(launch) {

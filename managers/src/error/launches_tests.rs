@@ -10,8 +10,8 @@ fn named(launches: &Launches, site: &Site) -> Vec<String> {
 
 fn launch(launches: &Launches, ring: &Ring, kernel: &CStr, stream: u64) -> u64 {
     let launch = ring.begin(launches.name(kernel), Location::caller(), stream);
-    ring.put(launch);
-    launch
+    ring.put(launch.unwrap());
+    launch.unwrap()
 }
 
 // Without it a kernel that is known to be complete could be accused, or one that may still
@@ -34,7 +34,7 @@ fn suspects_are_what_may_still_run_newest_first() {
         "launched after the wait began"
     );
     let refused = ring.begin(launches.name(c"d"), Location::caller(), 1);
-    ring.refused(refused);
+    ring.refused(refused.unwrap());
     assert_eq!(named(&launches, &here), ["c"]);
     for (ring, mark) in launches.mark() {
         ring.complete(mark);
@@ -53,7 +53,7 @@ fn a_wait_does_not_cover_a_launch_that_is_on_its_way() {
     launch(&launches, &ring, c"c", 1);
     ring.complete(ring.mark());
     assert_eq!(named(&launches, &Site::here()), ["c", "b"]);
-    ring.put(begun);
+    ring.put(begun.unwrap());
     ring.complete(ring.mark());
     assert!(named(&launches, &Site::here()).is_empty());
 }
@@ -133,7 +133,7 @@ fn what_is_forgotten_is_not_let_off() {
     for _ in 0..RING {
         launch(&launches, &other, c"other", 2);
     }
-    other.put(held_up);
+    other.put(held_up.unwrap());
     other.complete(other.mark());
     assert!(!sure(&launches, &ring));
     // Streams that are gone.
@@ -176,7 +176,7 @@ fn a_record_is_of_one_launch_under_threads() {
                 for kernel in base..base + 900 {
                     for _ in 0..200 {
                         let launch = ring.begin(kernel, Location::caller(), u64::from(kernel));
-                        ring.put(launch);
+                        launch.inspect(|&launch| ring.put(launch));
                     }
                 }
                 stop.store(true, Ordering::Relaxed);

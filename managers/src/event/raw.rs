@@ -87,11 +87,11 @@ impl RawEvent {
         if !self.is_recorded() {
             return self.core.healthy();
         }
-        let driver = self.core.enter_at(site)?;
+        self.core.healthy()?;
         let waited = {
-            let _relaxed = RelaxedCapture::uncounted(driver);
-            // SAFETY: the event is alive, and its context is current.
-            unsafe { driver.cuEventSynchronize(self.raw) }
+            let _relaxed = RelaxedCapture::uncounted(self.core.driver());
+            // SAFETY: the event is alive.
+            (self.core).call(|driver| unsafe { driver.cuEventSynchronize(self.raw) })
         };
         self.core.check_at(waited, site)
     }
@@ -101,11 +101,11 @@ impl RawEvent {
         if !self.is_recorded() {
             return self.core.healthy().map(|()| true);
         }
-        let driver = self.core.enter_at(site)?;
+        self.core.healthy()?;
         let asked = {
-            let _relaxed = RelaxedCapture::uncounted(driver);
-            // SAFETY: the event is alive, and its context is current.
-            unsafe { driver.cuEventQuery(self.raw) }
+            let _relaxed = RelaxedCapture::uncounted(self.core.driver());
+            // SAFETY: the event is alive.
+            (self.core).call(|driver| unsafe { driver.cuEventQuery(self.raw) })
         };
         self.core.check_at(ready(asked), site)
     }

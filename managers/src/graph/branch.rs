@@ -56,7 +56,7 @@ impl Capture<'_> {
         let flags = EventRecordFlags::EXTERNAL.bits();
         self.keep(event.clone());
         event.note_recorded();
-        // SAFETY: event and stream are alive and of this context, which is current; the graph keeps
+        // SAFETY: event and stream are alive and of one context; the graph keeps
         // the event.
         self.stream()
             .put(|driver, raw| unsafe { driver.cuEventRecordWithFlags(event.as_raw(), raw, flags) })
@@ -71,7 +71,7 @@ impl Capture<'_> {
     pub(crate) fn wait_outside(&self, event: &LeasedEvent) -> Result<()> {
         let flags = EventWaitFlags::EXTERNAL.bits();
         self.keep(event.clone());
-        // SAFETY: event and stream are alive and of this context, which is current; the graph keeps
+        // SAFETY: event and stream are alive and of one context; the graph keeps
         // the event.
         self.stream()
             .put(|driver, raw| unsafe { driver.cuStreamWaitEvent(raw, event.as_raw(), flags) })
@@ -91,7 +91,7 @@ impl Capture<'_> {
 #[track_caller]
 fn order(first: &Stream, then: &Stream) -> Result<()> {
     let event = event::acquire(first.core(), first.events(), EventConfig::default(), false)?;
-    // SAFETY: event and stream are alive and of this context, which is current.
+    // SAFETY: event and stream are alive and of one context.
     first.put(|driver, raw| unsafe { driver.cuEventRecord(event.as_raw(), raw) })?;
     // SAFETY: as above.
     then.put(|driver, raw| unsafe { driver.cuStreamWaitEvent(raw, event.as_raw(), 0) })

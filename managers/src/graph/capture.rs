@@ -152,7 +152,7 @@ impl<'c> Capture<'c> {
         }
         let driver = stream.core().enter()?;
         stream.mark_captured(Some(Arc::clone(&resources)));
-        // SAFETY: the stream is alive, and its context current.
+        // SAFETY: the stream is alive.
         let begun = unsafe { driver.cuStreamBeginCapture_v2(stream.raw(), config.mode.as_raw()) };
         if let Err(call) = begun {
             stream.mark_captured(None);
@@ -289,8 +289,7 @@ impl<'c> Capture<'c> {
         let function = HostFunction::new(function, self.core());
         let address = function.address();
         self.resources.keep(function);
-        // SAFETY: the graph keeps the function as long as it may run; the stream is alive, and its
-        // context current.
+        // SAFETY: the graph keeps the function as long as it may run; the stream is alive.
         stream.put(|driver, stream| unsafe {
             driver.cuLaunchHostFunc(stream, Some(call::<F>), address)
         })
@@ -317,7 +316,7 @@ impl<'c> Capture<'c> {
         stream.put(|driver, raw| {
             let (id, graph) = (ptr::null_mut(), ptr::null_mut());
             let (status, places) = (&raw mut status, &raw mut nodes);
-            // SAFETY: the stream is alive and its context current; the places outlive the call, and what
+            // SAFETY: the stream is alive; the places outlive the call, and what
             // may be null is.
             unsafe {
                 driver.cuStreamGetCaptureInfo_v2(raw, status, id, graph, places, &raw mut count)?;
@@ -351,7 +350,7 @@ impl<'c> Capture<'c> {
         let joined = self.join_all();
         self.is_open = false;
         let mut graph = ptr::null_mut();
-        // SAFETY: the stream is alive, and its context current; `graph` outlives the call.
+        // SAFETY: the stream is alive; `graph` outlives the call.
         let mut ended = self
             .stream
             .put(|driver, stream| unsafe { driver.cuStreamEndCapture(stream, &raw mut graph) });
@@ -387,7 +386,7 @@ impl Capture<'_> {
             if !is_open(driver, stream) {
                 return Ok(());
             }
-            // SAFETY: the stream is alive, and its context current; `graph` outlives the call.
+            // SAFETY: the stream is alive; `graph` outlives the call.
             unsafe { driver.cuStreamEndCapture(stream, &raw mut graph) }
         });
         if again.is_ok() && !graph.is_null() {

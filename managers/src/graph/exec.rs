@@ -141,7 +141,7 @@ impl GraphExec {
             None => None,
         };
         let raw = self.raw;
-        // SAFETY: both are alive and of this context, which is current; what the graph uses is kept,
+        // SAFETY: both are alive and of one context; what the graph uses is kept,
         // and no other graph runs that uses the same memory.
         let launched =
             stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
@@ -168,7 +168,7 @@ impl GraphExec {
         }
         stream.refuse_marked("upload a graph")?;
         let raw = self.raw;
-        // SAFETY: both are alive and of this context, which is current.
+        // SAFETY: both are alive and of one context.
         stream.put(|driver, stream| unsafe { driver.cuGraphUpload(raw, stream) })
     }
 

@@ -255,7 +255,7 @@ fn put(copies: &[Entry<'_>], stream: &Stream) -> Result<Batched> {
     let mut batched = Batched::OneByOne;
     // SAFETY: both sides of each copy are as long as it is. Pinned memory remembers the copies and waits
     // for them before a caller writes or frees it; device memory is freed after the work on the
-    // stream. The stream is alive, its context is current in `submit`, and it is not the legacy one
+    // stream. The stream is alive, and it is not the legacy one
     // where batches are put.
     unsafe {
         if copies.len() > 1 && has_batches && !stream.is_legacy() {
@@ -276,8 +276,7 @@ fn put(copies: &[Entry<'_>], stream: &Stream) -> Result<Batched> {
 }
 
 /// # Safety
-/// Both sides of each copy are good until it is done. The stream is alive, is not the legacy one, and
-/// its context current.
+/// Both sides of each copy are good until it is done. The stream is alive, and is not the legacy one.
 unsafe fn together(
     copies: &[Entry<'_>],
     driver: &Driver,

@@ -39,7 +39,7 @@ pub(crate) unsafe fn upload_raw(
         return Ok(());
     }
     // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
-    // condition; the stream is alive and its context current.
+    // condition; the stream is alive.
     stream.submit(id::cuMemcpyHtoDAsync_v2, |driver, raw| unsafe {
         driver.cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, raw)
     })
@@ -81,7 +81,7 @@ pub(crate) unsafe fn download_raw_at(
         return Ok(());
     }
     // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
-    // condition; the stream is alive and its context current.
+    // condition; the stream is alive.
     stream.put_at(site, |driver, raw| unsafe {
         driver.cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, raw)
     })
@@ -214,7 +214,7 @@ pub(super) unsafe fn copy_raw(
         return Ok(());
     }
     // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
-    // condition; the stream is alive and its context current.
+    // condition; the stream is alive.
     stream.submit(id::cuMemcpyDtoDAsync_v2, |driver, raw| unsafe {
         driver.cuMemcpyDtoDAsync_v2(to, from, bytes, raw)
     })

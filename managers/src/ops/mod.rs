@@ -2,9 +2,9 @@
 //!
 //! Managers own and expose; only functions here, and the [`pipeline`](crate::pipeline) on
 //! top of them, put work on streams. Unless a function says that it waits, it returns at
-//! once and the work runs later in the order of its stream. Every function makes the
-//! context current on the calling thread: it asks the driver which one is (`cuCtxGetCurrent`), and
-//! sets its own only if that is another one.
+//! once and the work runs later in the order of its stream. The stream tells the driver the context:
+//! whichever is current on the calling thread stays so. Where a driver wants the stream's to be current,
+//! and for the default streams, which each context has, a function makes it so.
 //!
 //! Two streams that use one buffer are put in order by the caller ([`order`], [`record`] and
 //! [`wait`]): a stream waits for a buffer's allocation by itself, and for nothing else.

@@ -75,12 +75,12 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 #[track_caller]
 pub fn synchronize(stream: &Stream) -> Result<()> {
     refuse_captured(stream, "synchronize")?;
-    let driver = stream.core().enter()?;
+    stream.core().healthy()?;
     let mark = stream.mark();
     let done = {
-        let _relaxed = RelaxedCapture::uncounted(driver);
-        // SAFETY: the stream is alive, and its context is current.
-        unsafe { driver.cuStreamSynchronize(stream.raw()) }
+        let _relaxed = RelaxedCapture::uncounted(stream.core().driver());
+        // SAFETY: the stream is alive.
+        stream.call(|driver, raw| unsafe { driver.cuStreamSynchronize(raw) })?
     };
     stream.check(done)?;
     stream.complete(mark);
@@ -108,12 +108,12 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
 #[track_caller]
 pub fn query(stream: &Stream) -> Result<bool> {
     refuse_captured(stream, "query")?;
-    let driver = stream.core().enter()?;
+    stream.core().healthy()?;
     let mark = stream.mark();
     let asked = {
-        let _relaxed = RelaxedCapture::uncounted(driver);
-        // SAFETY: the stream is alive, and its context is current.
-        unsafe { driver.cuStreamQuery(stream.raw()) }
+        let _relaxed = RelaxedCapture::uncounted(stream.core().driver());
+        // SAFETY: the stream is alive.
+        stream.call(|driver, raw| unsafe { driver.cuStreamQuery(raw) })?
     };
     match ready(asked) {
         Ok(ready) => {
@@ -166,17 +166,12 @@ pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {
     if !(start.raw().is_recorded() && end.raw().is_recorded()) {
         return Err(Error::invalid("event", "it was not recorded"));
     }
-    let driver = core.enter()?;
+    core.healthy()?;
     let mut milliseconds = 0.0;
-    // SAFETY: both are alive and of this context, which is current; `milliseconds` outlives
-    // the call.
-    let read = unsafe {
-        driver.cuEventElapsedTime(
-            &raw mut milliseconds,
-            start.raw().as_raw(),
-            end.raw().as_raw(),
-        )
-    };
-    core.check(read)?;
+    let (start, end) = (start.raw().as_raw(), end.raw().as_raw());
+    // SAFETY: both are alive and of this context; `milliseconds` outlives the call.
+    core.check(
+        core.call(|driver| unsafe { driver.cuEventElapsedTime(&raw mut milliseconds, start, end) }),
+    )?;
     Ok(milliseconds)
 }

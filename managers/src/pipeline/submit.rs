@@ -111,8 +111,6 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
     ) -> Result<(), ItemError<E>> {
         let index = self.slots[shape.slot].index();
         let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
-        let held = self.streams.context.core().hold();
-        let held = held.map_err(failed(ItemStage::Upload))?;
         self.upload(shape).map_err(failed(ItemStage::Upload))?;
         self.turns.advance(turn);
 
@@ -124,8 +122,6 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         let mut progress = Progress::default();
         let begun = slot.begin_step(input, output, &self.streams, &mut progress);
         let begun = begun.map_err(failed(ItemStage::Kernel(0)))?;
-        // The step is other code, which may set other contexts.
-        drop(held);
         let stepped = step(begun);
         let stage = ItemStage::Kernel(progress.kernel);
         let written = stepped.map_err(|error| ItemError {
@@ -133,12 +129,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
             stage,
             error,
         })?;
-        let held = self.streams.context.core().hold();
-        let held = held.map_err(failed(stage))?;
         slot.end_step(written, &self.streams)
             .map_err(failed(stage))?;
         let begun = self.download(shape).map_err(failed(ItemStage::Download))?;
-        drop(held);
         self.end_call(begun);
         match self.slots[shape.slot].is_measured() {
             true => self.graphs.note_measured(shape.slot),

@@ -206,7 +206,7 @@ unsafe impl Allocator for DriverAllocator {
         let mut address = 0;
         if bytes > 0 {
             // Not waited for in checked mode: the memory would be lost with the error of the wait.
-            // SAFETY: `address` outlives the call; the stream is alive and its context current.
+            // SAFETY: `address` outlives the call; the stream is alive.
             stream.put(|driver, raw| unsafe {
                 driver.cuMemAllocAsync(&raw mut address, bytes, raw)
             })?;

@@ -5,6 +5,7 @@
 //! lease has ended waits for its next life, under a new handle. Streams are told apart by the
 //! handle, never by the driver's pointer, which comes again with another stream.
 
+mod calls;
 mod captured;
 mod completion;
 mod config;
@@ -175,7 +176,7 @@ impl StreamManager {
             return Err(crate::Error::invalid("stream", problem));
         }
         // SAFETY: the driver's constant, good in every context and for ever.
-        unsafe { self.borrow_raw(raw::LEGACY) }
+        unsafe { self.borrow_raw(calls::LEGACY) }
     }
 
     /// Leases a stream that other code made, to order work of this crate on it. It is not
@@ -202,11 +203,11 @@ impl StreamManager {
     pub unsafe fn borrow_raw(&self, stream: CUstream) -> Result<Stream> {
         self.core.healthy()?;
         let stream = if stream.is_null() {
-            raw::LEGACY
+            calls::LEGACY
         } else {
             stream
         };
-        if stream == raw::PER_THREAD {
+        if stream == calls::PER_THREAD {
             let problem =
                 "it is another stream on each thread; acquire one, or borrow its own handle";
             return Err(crate::Error::invalid("stream", problem));
@@ -417,7 +418,7 @@ impl Stream {
 
     /// Whether it is the legacy default stream.
     pub(crate) fn is_legacy(&self) -> bool {
-        self.raw() == raw::LEGACY
+        self.raw() == calls::LEGACY
     }
 
     /// A number that no other stream of the process has: it tells driver streams apart that

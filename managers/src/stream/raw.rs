@@ -15,11 +15,6 @@ use crate::event::EventPool;
 use crate::object_pool::{LeaseHolders, Reusable};
 use crate::stream::timeline::Timeline;
 
-/// `CU_STREAM_LEGACY`.
-pub(super) const LEGACY: CUstream = ptr::without_provenance_mut(1);
-/// `CU_STREAM_PER_THREAD`.
-pub(super) const PER_THREAD: CUstream = ptr::without_provenance_mut(2);
-
 pub(crate) struct RawStream {
     /// Null once destroyed.
     raw: CUstream,

@@ -8,6 +8,7 @@ use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUstream, Driver, DriverError};
 
 use super::Stream;
+use super::calls::{call_on, enter_for};
 use super::timeline::{Cover, Timeline};
 use crate::driver::{ContextCore, RelaxedCapture, is_capturing};
 use crate::error::{Cause, Error, ErrorClass, Result, Site};
@@ -26,7 +27,7 @@ pub(crate) fn record_at(event: &RawEvent, stream: &Stream, site: Site) -> Result
     // The event would be the capture's: waiting for it, or asking it, would end that.
     stream.refuse_marked("record an event")?;
     event.note_recorded();
-    // SAFETY: both are alive and of this context, which is current.
+    // SAFETY: both are alive and of one context.
     stream.put_at(site, |driver, raw| unsafe {
         driver.cuEventRecord(event.as_raw(), raw)
     })
@@ -47,7 +48,7 @@ pub(crate) fn wait_at(stream: &Stream, event: &RawEvent, site: Site) -> Result<(
     }
     // The event is none of the capture, which this would end.
     stream.refuse_marked("wait for an event")?;
-    // SAFETY: both are alive and of one driver; the stream's context is current.
+    // SAFETY: both are alive and of one driver.
     stream.put_at(site, |driver, raw| unsafe {
         driver.cuStreamWaitEvent(raw, event.as_raw(), 0)
     })
@@ -69,14 +70,25 @@ pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
 }
 
 impl Stream {
-    /// Puts work on the stream: the context is healthy and current, and in checked mode the
-    /// work is waited for, so that its error is this call's.
+    /// Makes a call that names the stream. The outer error is of what comes before.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn call<T>(
+        &self,
+        call: impl FnMut(&Driver, CUstream) -> Result<T, DriverError>,
+    ) -> Result<Result<T, DriverError>> {
+        call_on(self.raw(), self.core(), Site::here(), call)
+    }
+
+    /// Puts work on the stream: the context is healthy, and in checked mode the work is waited for, so
+    /// that its error is this call's. `put` may be called a second time, where the driver has refused the
+    /// first call because another context was current.
     #[inline]
     #[track_caller]
     pub(crate) fn submit(
         &self,
         call: SymbolId,
-        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+        put: impl FnMut(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
         self.put(put)?;
         self.verify_after(call)
@@ -88,7 +100,7 @@ impl Stream {
     #[track_caller]
     pub(crate) fn put(
         &self,
-        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+        put: impl FnMut(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
         self.put_at(Site::here(), put)
     }
@@ -98,10 +110,9 @@ impl Stream {
     pub(crate) fn put_at(
         &self,
         site: Site,
-        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+        put: impl FnMut(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
-        let driver = self.core().enter_at(site)?;
-        match put(driver, self.raw()) {
+        match call_on(self.raw(), self.core(), site, put)? {
             Ok(()) => Ok(()),
             Err(call) => Err(self.failed_at(call, site)),
         }
@@ -115,23 +126,24 @@ impl Stream {
         &self,
         call: SymbolId,
         kernel: u32,
-        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+        mut put: impl FnMut(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
         if self.is_captured() {
             // It runs when the graph does.
             return self.put(put);
         }
         let core = self.core();
-        let driver = core.enter()?;
+        enter_for(self.raw(), core, Site::here())?;
         // Before the call: another thread may be told of the error before this one is back.
         let mut launch = None;
         if core.is_tracked() {
             let stream = self.handle().to_bits();
-            launch = Some(self.launches().begin(kernel, Location::caller(), stream));
+            launch = self.launches().begin(kernel, Location::caller(), stream);
         } else {
             core.launches().note_unknown();
         }
-        if let Err(call) = put(driver, self.raw()) {
+        let raw = self.raw();
+        if let Err(call) = core.call(|driver| put(driver, raw)) {
             if let Some(launch) = launch {
                 self.launches().refused(launch);
             }
@@ -209,8 +221,8 @@ impl Stream {
         if self.is_captured() {
             return Ok(true);
         }
-        let driver = self.core().enter()?;
-        self.check(is_capturing(driver, self.raw()))
+        let asked = self.call(is_capturing)?;
+        self.check(asked)
     }
 
     /// Waits for the work that `call` put here. An error that the context is lost to is reported as
@@ -220,15 +232,16 @@ impl Stream {
     fn verify(&self, call: SymbolId, launched: bool) -> Result<()> {
         let core = self.core();
         let unverified = |error: Error| error.unverified(call);
-        let driver = core.enter().map_err(unverified)?;
+        core.healthy().map_err(unverified)?;
         let mark = self.mark();
-        let done = match is_capturing(driver, self.raw()) {
+        let done = match self.call(is_capturing).map_err(unverified)? {
             // The work is in a graph, and waiting for the stream would break the capture.
             Ok(true) => return Ok(()),
             Ok(false) => {
-                let _relaxed = RelaxedCapture::uncounted(driver);
-                // SAFETY: the stream is alive, and its context is current.
-                unsafe { driver.cuStreamSynchronize(self.raw()) }
+                let _relaxed = RelaxedCapture::uncounted(core.driver());
+                // SAFETY: the stream is alive.
+                let wait = self.call(|driver, raw| unsafe { driver.cuStreamSynchronize(raw) });
+                wait.map_err(unverified)?
             }
             Err(call) => Err(call),
         };
@@ -240,7 +253,7 @@ impl Stream {
             Err(wait @ DriverError::Failed { code, .. }) if code.is_sticky() => {
                 let mut cause = Cause::new(wait, self.site());
                 // An error of asking says nothing of this call.
-                let _ = cause.explain(driver);
+                let _ = cause.explain(core.driver());
                 cause.call = DriverError::Failed { symbol: call, code };
                 cause.blame = core.launches().blame(&cause.site, launched);
                 Err(core.failed_as(cause))

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, CUstream};
 
+use super::calls::call_on;
 use super::flags::Flags;
 use super::waiters::Waiters;
 use crate::driver::{ContextCore, RelaxedCapture, SpinBudget, context_switches, is_capturing};
@@ -363,12 +364,12 @@ impl Timeline {
             return Ok(());
         }
         let _switches = Switches::into(&self.made.switches);
-        let driver = core.enter()?;
-        let _relaxed = RelaxedCapture::enter(driver, || count(&self.made.modes));
+        core.healthy()?;
+        let _relaxed = RelaxedCapture::enter(core.driver(), || count(&self.made.modes));
         while let Some((last, event)) = closing.events.front() {
             count(&self.made.queries);
-            // SAFETY: the event is alive, and its context is current.
-            match unsafe { driver.cuEventQuery(event.as_raw()) } {
+            // SAFETY: the event is alive.
+            match core.call(|driver| unsafe { driver.cuEventQuery(event.as_raw()) }) {
                 Ok(()) => {
                     self.complete(*last);
                     closing.events.pop_front();
@@ -513,19 +514,21 @@ impl Timeline {
 impl Recorder {
     #[track_caller]
     fn is_capturing(&self, made: &Made) -> Result<bool> {
-        let driver = self.core.enter()?;
+        self.core.healthy()?;
         count(&made.captures);
-        self.core.check(is_capturing(driver, self.raw))
+        let asked = call_on(self.raw, &self.core, Site::here(), is_capturing)?;
+        self.core.check(asked)
     }
 
     #[track_caller]
     fn record(&self, event: &RawEvent) -> Result<()> {
-        let driver = self.core.enter()?;
         event.note_recorded();
-        // SAFETY: both are alive and of this context, which is current: the stream is taken
-        // out under the lock that the caller holds, before it is destroyed.
-        self.core
-            .check(unsafe { driver.cuEventRecord(event.as_raw(), self.raw) })
+        // SAFETY: both are alive and of this context: the stream is taken out under the lock that the caller
+        // holds, before it is destroyed.
+        let recorded = call_on(self.raw, &self.core, Site::here(), |driver, raw| unsafe {
+            driver.cuEventRecord(event.as_raw(), raw)
+        })?;
+        self.core.check(recorded)
     }
 }
 

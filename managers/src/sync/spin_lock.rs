@@ -8,6 +8,7 @@
 //! waited for longer than such a section takes yields the processor, because the owner of the lock
 //! may have lost its own.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -26,6 +27,14 @@ pub(crate) struct SpinLock<T> {
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 pub(crate) struct SpinLockGuard<'a, T>(&'a SpinLock<T>, PhantomData<&'a mut T>);
+
+impl<T> fmt::Debug for SpinLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpinLock")
+            .field("taken", &self.taken)
+            .finish_non_exhaustive()
+    }
+}
 
 impl<T> SpinLock<T> {
     pub(crate) fn new(value: T) -> Self {
@@ -53,8 +62,24 @@ impl<T> SpinLock<T> {
         (self.wait(), true)
     }
 
+    /// Locks, unless another thread has the lock for so many looks.
+    #[inline]
+    pub(crate) fn try_lock(&self, looks: u32) -> Option<SpinLockGuard<'_, T>> {
+        for _ in 0..looks {
+            if self.try_take() {
+                return Some(SpinLockGuard(self, PhantomData));
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
     #[inline]
     fn try_take(&self) -> bool {
+        if mutant!("spin_lock_is_shared") {
+            self.taken.store(true, Ordering::Relaxed);
+            return true;
+        }
         self.taken
             .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()

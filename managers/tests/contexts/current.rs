@@ -154,9 +154,10 @@ fn an_error_of_the_thread_is_no_loss_of_the_context() {
         "what says that it is lost, and it is not"
     );
     assert_eq!(context.poison(), None);
-    // The next operation sets its context again, whatever the driver says is current.
-    let before = table.count(id::cuCtxSetCurrent);
     ops::query(&stream).unwrap();
+    // The next operation that needs it sets its context again, whatever the driver says is current.
+    let before = table.count(id::cuCtxSetCurrent);
+    context.memory_info().unwrap();
     assert_eq!(table.count(id::cuCtxSetCurrent), before + 1);
     // A wait that memory safety rests on is made again.
     let mut pinned = context.buffers().pinned::<u32>(64).unwrap();
@@ -168,6 +169,51 @@ fn an_error_of_the_thread_is_no_loss_of_the_context() {
     drop(pinned);
     assert_eq!(table.count(id::cuEventSynchronize), waits + 2);
     assert_eq!(execution.live().abandoned, 0);
+}
+
+/// What other code has current while a thread of its own puts work on a stream: nothing, or a context.
+fn others(driver: &Driver) -> [(CUcontext, Option<Arc<Other>>); 2] {
+    let (other, _) = Other::new(driver, 0);
+    [(ptr::null_mut(), None), (other.raw, Some(other))]
+}
+
+// Without it each call about a stream would cost a question or two, and change what other code has
+// current.
+#[test]
+fn calls_about_a_stream_ask_nothing_and_change_nothing() {
+    let machine = machine();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = device(&execution).primary().unwrap();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let event: Event = context.events().acquire(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(64).unwrap();
+    let mut buffer = pool.allocate::<u32>(64, &stream).unwrap();
+    let driver = execution.driver();
+    let mut work = || {
+        ops::fill(&mut buffer, 7, &stream).unwrap();
+        ops::record(&event, &stream).unwrap();
+        ops::wait(&stream, &event).unwrap();
+        ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap();
+        ops::synchronize_event(&event).unwrap();
+        ops::synchronize(&stream).unwrap();
+        assert!(ops::query(&stream).unwrap() && ops::query_event(&event).unwrap());
+        assert_eq!(pinned.as_slice().unwrap(), [7; 64]);
+        pinned.as_mut_slice().unwrap().fill(0);
+    };
+    // Events are made when they are first needed, which is done in the context.
+    work();
+    for (raw, _keep) in others(driver) {
+        set(driver, raw);
+        table.reset();
+        work();
+        let asked =
+            [id::cuCtxGetCurrent, id::cuCtxSetCurrent].map(|function| table.count(function));
+        assert_eq!(asked, [0, 0]);
+        assert_eq!(current(driver), raw);
+        set(driver, ptr::null_mut());
+    }
 }
 
 // Without it calls of other code behind a guard, or behind `make_current`, could run in another

@@ -309,7 +309,7 @@ pub(super) unsafe fn launch_ex(
     let (call, number) = (id::cuLaunchKernelEx, function.number());
     let launched = stream.submit_launch(call, number, |driver, raw| {
         launch.hStream = raw;
-        // SAFETY: function and stream are alive and of this context, which is current; the driver copies
+        // SAFETY: function and stream are alive and of one context; the driver copies
         // arguments and attributes before it returns; the arguments, and the memory that the kernel
         // touches, are conditions of this function.
         unsafe {
@@ -336,7 +336,7 @@ unsafe fn launch_cooperative(
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
     let (call, number) = (id::cuLaunchCooperativeKernel, function.number());
     let (shared, pointers) = (config.shared_bytes, pointers.as_mut_ptr());
-    // SAFETY: function and stream are alive and of this context, which is current; the driver copies the
+    // SAFETY: function and stream are alive and of one context; the driver copies the
     // arguments before it returns; they, and the memory that the kernel touches, are conditions of this
     // function.
     let launched = stream.submit_launch(call, number, |driver, raw| unsafe {

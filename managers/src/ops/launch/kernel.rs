@@ -295,7 +295,7 @@ pub(super) unsafe fn put_pointers(
     let pointers = pointers.as_mut_ptr();
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
     let (call, number, shared) = (id::cuLaunchKernel, function.number(), config.shared_bytes);
-    // SAFETY: function and stream are alive and of this context, which is current; the driver copies the
+    // SAFETY: function and stream are alive and of one context; the driver copies the
     // values, to which the pointers lead, before it returns; their types, and the memory that the kernel
     // touches, are conditions of this function.
     let launched = stream.submit_launch(call, number, |driver, raw| unsafe {

@@ -238,15 +238,14 @@ impl Clock {
         zero: &RawEvent,
         events: [&LeasedEvent; N],
     ) -> Result<[f64; N]> {
-        let driver = self.core.enter()?;
+        self.core.healthy()?;
         let mut found = [0.0; N];
         for (found, event) in found.iter_mut().zip(events) {
             let mut milliseconds = 0.0;
-            // SAFETY: both events are alive, and their context is current.
-            let read = unsafe {
+            // SAFETY: both events are alive, and of this context.
+            self.core.check(self.core.call(|driver| unsafe {
                 driver.cuEventElapsedTime(&raw mut milliseconds, zero.as_raw(), event.as_raw())
-            };
-            self.core.check(read)?;
+            }))?;
             *found = f64::from(milliseconds);
         }
         Ok(found)
