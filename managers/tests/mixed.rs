@@ -121,17 +121,16 @@ fn a_guard_does_not_confuse_the_current_contexts_of_two_drivers() {
     let (one, two) = (Side::open(), Side::open());
     let device = two.execution.devices().get(0).unwrap();
     let own = device.contexts().create(Default::default()).unwrap();
-    let inside = own.streams().create(Default::default()).unwrap();
-    ops::synchronize(&one.stream).unwrap();
-    ops::synchronize(&two.stream).unwrap();
+    one.context.make_current().unwrap();
+    two.context.make_current().unwrap();
     {
         let _guard = one.context.enter().unwrap();
         // Makes another context of the second driver current.
-        ops::synchronize(&inside).unwrap();
+        own.make_current().unwrap();
     }
-    ops::synchronize(&two.stream).unwrap();
+    two.context.make_current().unwrap();
     assert_eq!(two.current(), two.context.as_raw());
-    ops::synchronize(&one.stream).unwrap();
+    one.context.make_current().unwrap();
     assert_eq!(one.current(), one.context.as_raw());
 }
 
@@ -142,10 +141,9 @@ fn a_guard_of_the_current_context_restores_it_too() {
     let side = Side::open();
     let device = side.execution.devices().get(0).unwrap();
     let own = device.contexts().create(Default::default()).unwrap();
-    let inside = own.streams().create(Default::default()).unwrap();
-    ops::synchronize(&side.stream).unwrap();
+    side.context.make_current().unwrap();
     let guard = side.context.enter().unwrap();
-    ops::synchronize(&inside).unwrap();
+    own.make_current().unwrap();
     assert_eq!(side.current(), own.as_raw());
     drop(guard);
     assert_eq!(side.current(), side.context.as_raw());
@@ -153,9 +151,9 @@ fn a_guard_of_the_current_context_restores_it_too() {
     let before = context_switches();
     drop(side.context.enter().unwrap());
     let guard = own.enter().unwrap();
-    ops::synchronize(&side.stream).unwrap();
+    side.context.make_current().unwrap();
     drop(guard);
-    ops::synchronize(&side.stream).unwrap();
+    side.context.make_current().unwrap();
     assert_eq!(context_switches() - before, 3);
     assert_eq!(side.current(), side.context.as_raw());
 }

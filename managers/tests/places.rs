@@ -137,7 +137,6 @@ fn every_operation_names_its_caller() {
     row!(b, cuCtxSetCurrent, context.memory_info());
     row!(b, cuCtxSetCurrent, streams.create(StreamConfig::default()));
     row!(b, cuCtxSetCurrent, events.create(EventConfig::default()));
-    row!(b, cuCtxSetCurrent, ops::synchronize(s));
     row!(b, cuCtxGetCurrent, context.enter());
     row!(b, cuCtxPushCurrent_v2, context.enter());
     row!(b, cuCtxCreate_v2, b.device.contexts().create(Waiting::Auto));

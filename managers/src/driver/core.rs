@@ -281,7 +281,8 @@ impl ContextCore {
         refused: DriverError,
         mut call: impl FnMut(&Driver) -> Result<T, DriverError>,
     ) -> Result<T, DriverError> {
-        if !current::may_be_of_the_thread(refused) || mutant!("current_is_not_tried") {
+        if !current::may_be_of_the_thread(&self.driver, refused) || mutant!("current_is_not_tried")
+        {
             return Err(refused);
         }
         match self.make_current() {

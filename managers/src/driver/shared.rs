@@ -1,6 +1,7 @@
 //! `SharedContext`: the state of a driver context that all execution managers have in common.
 
 mod live_blocks;
+mod recent;
 
 use std::sync::{Arc, OnceLock};
 

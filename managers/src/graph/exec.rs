@@ -121,38 +121,61 @@ impl GraphExec {
     #[inline]
     #[track_caller]
     pub fn launch(&mut self, stream: &Stream) -> Result<()> {
-        // In a fork another thread may have left a lock taken.
-        self.core.not_forked()?;
         if !stream.is_in(&self.core) {
             return Err(Error::WrongContext { what: "the graph" });
         }
         stream.refuse_marked("launch a graph")?;
+        if self.uses.ordered != stream.serial() || !self.uses.pending.is_empty() {
+            self.order_uses(stream)?;
+        }
+        match self.order {
+            None => self.put(stream).0,
+            Some(_) => self.put_in_turn(stream),
+        }
+    }
+
+    /// Makes work on `stream` wait for the allocation of what the graph uses.
+    #[cold]
+    #[track_caller]
+    fn order_uses(&mut self, stream: &Stream) -> Result<()> {
+        // In a fork another thread may have left a lock taken.
+        self.core.not_forked()?;
         if self.uses.ordered != stream.serial() {
             for resources in &self.uses.resources {
                 resources.order(stream)?;
             }
             self.uses.ordered = stream.serial();
         }
-        if !self.uses.pending.is_empty() {
-            self.uses.order_changes(stream)?;
-        }
-        let turn = match &self.order {
-            Some(order) => Some(order.take_turn(stream)?),
-            None => None,
+        self.uses.order_changes(stream)
+    }
+
+    /// Launches the graph after the last launch of its group.
+    #[cold]
+    #[track_caller]
+    fn put_in_turn(&mut self, stream: &Stream) -> Result<()> {
+        self.core.not_forked()?;
+        let Some(order) = self.order.clone() else {
+            return self.put(stream).0;
         };
+        let turn = order.take_turn(stream)?;
+        let (launched, ticket) = self.put(stream);
+        turn.end(stream, ticket);
+        launched
+    }
+
+    /// Puts the launch on the stream; the ticket that it is over by.
+    #[inline]
+    #[track_caller]
+    fn put(&mut self, stream: &Stream) -> (Result<()>, u64) {
         let raw = self.raw;
-        // SAFETY: both are alive and of one context; what the graph uses is kept,
-        // and no other graph runs that uses the same memory.
+        // SAFETY: both are alive and of one context; what the graph uses is kept, and no other graph runs
+        // that uses the same memory.
         let launched =
             stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
                 driver.cuGraphLaunch(raw, stream)
             });
         // Also after an error: the graph may run all the same.
-        let ticket = self.uses.note_launch(stream);
-        if let Some(turn) = turn {
-            turn.end(stream, ticket);
-        }
-        launched
+        (launched, self.uses.note_launch(stream))
     }
 
     /// Prepares a first launch on `stream` (`cuGraphUpload`), which then takes no longer than the next
@@ -261,7 +284,6 @@ impl Uses {
     }
 
     /// Makes later work on `stream` wait for the allocation of what nodes were changed to.
-    #[cold]
     #[track_caller]
     fn order_changes(&mut self, stream: &Stream) -> Result<()> {
         for resources in &self.pending {

@@ -169,9 +169,10 @@ pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {
     core.healthy()?;
     let mut milliseconds = 0.0;
     let (start, end) = (start.raw().as_raw(), end.raw().as_raw());
-    // SAFETY: both are alive and of this context; `milliseconds` outlives the call.
-    core.check(
-        core.call(|driver| unsafe { driver.cuEventElapsedTime(&raw mut milliseconds, start, end) }),
-    )?;
+    let read = core.call(|driver| {
+        // SAFETY: both are alive and of this context; `milliseconds` outlives the call.
+        unsafe { driver.cuEventElapsedTime(&raw mut milliseconds, start, end) }
+    });
+    core.check(read)?;
     Ok(milliseconds)
 }

@@ -88,9 +88,11 @@ mod tests {
         let driver = context.core().driver();
         let stream = bench.stream();
         let event: crate::Event = context.events().acquire(Default::default()).unwrap();
-        for other in others(driver) {
-            for code in OF_THE_THREAD {
-                set(driver, other);
+        let [nothing, other] = others(driver);
+        // What a context is lost to is said of none where none is current.
+        for (current_then, codes) in [(nothing, &OF_THE_THREAD[..3]), (other, &OF_THE_THREAD)] {
+            for &code in codes {
+                set(driver, current_then);
                 faults.reset();
                 faults.fail(id::cuEventRecord, 1, code);
                 ops::record(&event, &stream).unwrap();
@@ -107,7 +109,7 @@ mod tests {
             assert_eq!(faults.count(id::cuEventRecord), 1);
         };
         // What says nothing of the thread is the call's.
-        set(driver, ptr::null_mut());
+        set(driver, nothing);
         refused(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         // And so is what is said in the context.
         for code in OF_THE_THREAD {

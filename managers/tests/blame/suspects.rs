@@ -119,6 +119,7 @@ fn a_loss_after_the_process_was_lost_keeps_its_own_cause() {
     // Its calls succeed, as far as the driver goes.
     ops::synchronize(&stream).unwrap();
     assert_eq!(other.poison(), None);
+    other.make_current().unwrap();
     let next = b.table.count(id::cuStreamSynchronize) + 1;
     let code = CUresult::CUDA_ERROR_LAUNCH_FAILED;
     b.table.fail(id::cuStreamSynchronize, next, code);
@@ -157,6 +158,7 @@ fn no_launch_is_certain_once_the_process_was_lost_elsewhere() {
     other.set_checked(true);
     b.bad().unwrap();
     ops::synchronize(&b.stream).unwrap_err();
+    other.make_current().unwrap();
     let next = b.table.count(id::cuStreamSynchronize) + 1;
     let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
     b.table.fail(id::cuStreamSynchronize, next, code);

@@ -151,11 +151,16 @@ fn stores_for_ever() {
 #[test]
 fn a_thousand_kills_leave_entries_or_nothing() {
     const KILLS: u64 = 1000;
+    // On a busy machine most kills come before or between the writes.
+    const MOST: u64 = 10 * KILLS;
     let folder = tempfile::tempdir().unwrap();
     let mut random = Random::new(18);
     let mut found = 0;
     let store = || DiskStore::open(folder.path()).unwrap();
-    for seed in 0..KILLS {
+    for seed in 0..MOST {
+        if seed >= KILLS && found > KILLS && store().usage().unwrap().temporaries > 0 {
+            break;
+        }
         let mut child = alone("stores_for_ever", folder.path(), seed);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "ready"));
@@ -172,7 +177,6 @@ fn a_thousand_kills_leave_entries_or_nothing() {
         }
     }
     let usage = store().usage().unwrap();
-    // Else the kills came before or between the writes.
     assert!(
         found > KILLS && usage.temporaries > 0,
         "{found} entries, {usage:?}"

@@ -4,6 +4,9 @@
 //! blocks are kept once more, by address. Every pool of the context notes them here as it notes
 //! them in its history: that an address is free before another user can have it, and that it is in
 //! use when it was found.
+//!
+//! Programs launch with the same addresses again and again. So a thread remembers the blocks that it found
+//! last, for as long as no block of the context has ended.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,6 +14,7 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, W
 
 use cupola_sys::driver::CUdeviceptr;
 
+use super::recent::{Recent, RecentBlocks};
 use crate::error::BlockEvent;
 use crate::lists;
 use crate::sync::lock;
@@ -41,6 +45,7 @@ pub(crate) enum Found {
 #[derive(Default)]
 pub(crate) struct LiveBlocks {
     ranges: RwLock<Ranges>,
+    recent: RecentBlocks,
     histories: Mutex<Vec<Weak<dyn BlockHistory>>>,
 }
 
@@ -100,6 +105,7 @@ impl LiveBlocks {
     /// The block is its user's no more.
     pub(crate) fn note_free(&self, start: CUdeviceptr) {
         self.write().blocks.remove(&start);
+        self.recent.end_all();
     }
 
     /// A pool has mapped the range, of which nothing was mapped.
@@ -114,11 +120,17 @@ impl LiveBlocks {
 
     /// What is in the `bytes` bytes from an address on.
     pub(crate) fn find(&self, address: CUdeviceptr, bytes: u64) -> Found {
+        let (recent, era) = self.recent.find(address);
+        if recent.is_some_and(|room| bytes <= room) {
+            return Found::Block;
+        }
         let ranges = self.read();
         if let Some((&start, &len)) = ranges.blocks.range(..=address).next_back()
             && address - start < len
         {
-            let room = len - (address - start);
+            let end = start + len;
+            Recent { start, end, era }.remember(address);
+            let room = end - address;
             return match bytes <= room {
                 true => Found::Block,
                 false => Found::Short { room },
@@ -160,6 +172,27 @@ mod tests {
         assert_eq!(live.find(0x2000, 1), Found::Elsewhere);
         live.note_free(0x1000);
         assert_eq!(live.find(0x1000, 1), Found::Free);
+    }
+
+    // Without it a thread could take an address for a block's that another thread has freed, or one that
+    // is another context's.
+    #[test]
+    fn a_block_that_was_found_ends_for_all_threads() {
+        let (live, other) = (LiveBlocks::default(), LiveBlocks::default());
+        live.note_block(0x1000, 0x100);
+        for _ in 0..2 {
+            assert_eq!(live.find(0x1080, 0x80), Found::Block);
+            assert_eq!(live.find(0x1080, 0x81), Found::Short { room: 0x80 });
+            assert_eq!(other.find(0x1080, 1), Found::Elsewhere);
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| live.note_free(0x1000));
+        });
+        assert_eq!(live.find(0x1080, 1), Found::Elsewhere);
+        // A smaller one at its address.
+        live.note_block(0x1000, 0x81);
+        assert_eq!(live.find(0x1080, 2), Found::Short { room: 1 });
+        assert_eq!(live.find(0x1080, 1), Found::Block);
     }
 
     // Without it memory that a pool has given back could be taken for the pool's.
