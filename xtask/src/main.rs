@@ -9,6 +9,7 @@ mod ci;
 #[cfg(test)]
 mod commit;
 mod corpus;
+mod fuzz;
 mod imports;
 mod inline;
 mod mutants;
@@ -17,15 +18,16 @@ mod ptx;
 #[cfg(test)]
 mod publish;
 mod sanitize;
-mod stages;
+mod skips;
 mod tasks;
 mod wheels;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-pub(crate) use stages::skip;
+pub(crate) use skips::skip;
 
 /// Development tasks of cupola.
 #[derive(Parser)]
@@ -61,6 +63,13 @@ enum Task {
         #[arg(long)]
         tidy: bool,
     },
+    /// Run one stage of `ci`
+    #[command(hide = true)]
+    Stage {
+        name: String,
+        /// The file that says what came of it
+        report: PathBuf,
+    },
     /// Build the programs that a GPU machine without Rust needs into a folder
     Bundle {
         /// The folder
@@ -92,14 +101,27 @@ enum Task {
     },
 }
 
-fn main() -> Result<()> {
-    match Cli::parse().task {
+fn main() -> ExitCode {
+    match run(Cli::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Without a backtrace, whatever `RUST_BACKTRACE` is: it would push what was wrong out of
+            // the last lines.
+            eprintln!("Error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    match task {
         Task::Bindgen { check } => bindgen::run(check),
         Task::Cuda => wheels::fetch_runtime().map(drop),
         Task::Ptx { check } => ptx::run(check),
         Task::Corpus => corpus::run(),
         Task::Test => tasks::test(),
         Task::Ci { tidy } => ci::run(tidy),
+        Task::Stage { name, report } => ci::stage(&name, &report),
         Task::Bundle { dir } => bundle::run(&dir),
         Task::Loom => tasks::loom(),
         Task::Mutants { names } => mutants::run(&names),
@@ -107,7 +129,7 @@ fn main() -> Result<()> {
         Task::Imports => imports::run(),
         Task::Inline => inline::run(),
         Task::Sanitize => sanitize::run(),
-        Task::Fuzz { seconds } => tasks::fuzz(seconds),
+        Task::Fuzz { seconds } => fuzz::run(seconds),
     }
 }
 

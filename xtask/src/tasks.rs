@@ -1,4 +1,4 @@
-//! The tasks that run other commands: tests, loom models and fuzzing.
+//! The tasks that run other commands: tests and loom models.
 
 use std::env;
 use std::ffi::OsStr;
@@ -26,8 +26,16 @@ pub(crate) fn tests() -> (Summary, Result<()>) {
     (total, tested)
 }
 
+/// The command that runs most of the tests.
+const TESTS: [&str; 3] = ["test", "--workspace", "--no-fail-fast"];
+
+/// Builds what [`test`] runs.
+pub(crate) fn build_tests() -> Result<()> {
+    run("build of the tests", cargo(TESTS).arg("--no-run"))
+}
+
 fn count_tests(total: &mut Summary) -> Result<()> {
-    let mut cargo = cargo(["test", "--workspace", "--no-fail-fast"]);
+    let mut cargo = cargo(TESTS);
     match wheels::fetch_runtime() {
         Ok(_) => {
             // With the libraries there, a test that finds none has failed.
@@ -174,10 +182,6 @@ impl Summary {
     }
 }
 
-/// Seconds for each fuzz target from which on fast programs are worth the minutes that it takes to
-/// compile them.
-const WORTH_OPTIMISING: u64 = 60;
-
 /// The loom models of `core`, `managers` and `kernels`: every interleaving within the bound.
 pub(crate) fn loom() -> Result<()> {
     let preemptions = env::var("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|_| "3".into());
@@ -198,82 +202,6 @@ pub(crate) fn loom() -> Result<()> {
         run(&format!("loom models of {package}"), &mut cargo)?;
     }
     Ok(())
-}
-/// Each fuzz target for `seconds`, from its committed corpus.
-pub(crate) fn fuzz(seconds: u64) -> Result<()> {
-    let Some(tool) = cargo_fuzz()? else {
-        return Ok(());
-    };
-    let corpus = root().join("fuzz/corpus");
-    for target in &fuzz_targets()? {
-        // New inputs go to a folder of the build, the committed corpus stays as it is.
-        let found = self::target().join("fuzz-corpus").join(target);
-        std::fs::create_dir_all(&found)?;
-        let mut fuzz = Command::new(&tool);
-        fuzz.current_dir(root())
-            .args(["fuzz", "run", target])
-            .arg(&found)
-            .arg(corpus.join(target))
-            .args([
-                "--",
-                &format!("-max_total_time={seconds}"),
-                "-rss_limit_mb=4096",
-                "-timeout=60",
-            ])
-            // A worker of a kernel may still be ending its thread when a leak check looks.
-            .args(
-                ["kernels", "programs"]
-                    .contains(&target.as_str())
-                    .then_some("-detect_leaks=0"),
-            )
-            // libFuzzer's instrumentation is a nightly flag that stable also has.
-            .env("RUSTC_BOOTSTRAP", "1");
-        if seconds < WORTH_OPTIMISING {
-            fuzz.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
-        }
-        run(&format!("fuzz {target} for {seconds} s"), &mut fuzz)?;
-    }
-    Ok(())
-}
-
-/// The fuzz targets: the programs of `fuzz/Cargo.toml`, which lists them for cargo.
-fn fuzz_targets() -> Result<Vec<String>> {
-    let path = root().join("fuzz/Cargo.toml");
-    let manifest: toml::Table = std::fs::read_to_string(&path)
-        .with_context(|| path.display().to_string())?
-        .parse()?;
-    let programs = manifest.get("bin").and_then(toml::Value::as_array);
-    let names = programs.into_iter().flatten();
-    let names = names.filter_map(|program| Some(program.get("name")?.as_str()?.to_owned()));
-    let names: Vec<_> = names.collect();
-    ensure!(!names.is_empty(), "{} has no targets", path.display());
-    Ok(names)
-}
-
-/// The version that is installed where there is none.
-const CARGO_FUZZ: &str = "0.13.2";
-
-/// `cargo-fuzz`, installed under the target folder if the machine has none.
-fn cargo_fuzz() -> Result<Option<PathBuf>> {
-    let on_path = Command::new("cargo-fuzz").arg("--version").output();
-    if on_path.is_ok_and(|output| output.status.success()) {
-        return Ok(Some("cargo-fuzz".into()));
-    }
-    let place = target().join("tools");
-    let tool = place.join("bin/cargo-fuzz");
-    if !tool.exists() {
-        let mut install = cargo(["install", "cargo-fuzz", "--version", CARGO_FUZZ]);
-        install.args(["--locked", "--quiet", "--debug", "--root"]);
-        install.arg(&place);
-        if let Err(error) = run("install cargo-fuzz", &mut install) {
-            skip(
-                "fuzzing",
-                &format!("cargo-fuzz cannot be installed: {error:#}"),
-            )?;
-            return Ok(None);
-        }
-    }
-    Ok(Some(tool))
 }
 
 pub(crate) fn target() -> PathBuf {
@@ -328,29 +256,7 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::Summary;
-    use crate::imports::sizes::rust_files;
-
-    /// Without it a target could be written and never run, or be run and have no source.
-    #[test]
-    fn every_fuzz_target_is_listed() {
-        let mut listed = super::fuzz_targets().unwrap();
-        listed.sort();
-        let sources = rust_files(&crate::root().join("fuzz/fuzz_targets")).unwrap();
-        let is_target = |path: &PathBuf| {
-            std::fs::read_to_string(path)
-                .unwrap()
-                .contains("fuzz_target!")
-        };
-        let names = sources.iter().filter(|path| is_target(path));
-        let mut names: Vec<_> = names
-            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
-            .collect();
-        names.sort();
-        assert_eq!(listed, names);
-    }
 
     /// Without it a failure could be missing from the total.
     #[test]
