@@ -198,6 +198,10 @@ pub(crate) fn loom() -> Result<()> {
             .args(models)
             .env("RUSTFLAGS", "--cfg loom -C debug-assertions=on")
             .env("CARGO_TARGET_DIR", target().join("loom"))
+            // Compiling takes several times as long as running.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
             .env("LOOM_MAX_PREEMPTIONS", &preemptions);
         run(&format!("loom models of {package}"), &mut cargo)?;
     }

@@ -169,6 +169,7 @@ fn main_job() -> Result<()> {
     job.env("CARGO_TARGET_DIR", target().join("main-job"))
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     step("the main job", &mut job)
 }
