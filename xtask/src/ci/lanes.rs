@@ -48,13 +48,7 @@ pub(super) fn run(
     };
     thread::scope(|scope| {
         for _ in 0..LANES {
-            scope.spawn(|| {
-                while let Some(stage) = plan.next() {
-                    eprintln!("==== begins: {}", stage.name);
-                    let ended = stage.run(Output::Kept, start, &|| plan.lock().has_failed());
-                    leave(&plan.end(stage, ended));
-                }
-            });
+            scope.spawn(|| Lane { plan: &plan }.run(start, leave));
         }
     });
     let state = plan.state.into_inner();
@@ -71,6 +65,33 @@ pub(super) fn run(
         }
     }
     ended
+}
+
+/// A thread that runs one stage at a time.
+struct Lane<'p, 's> {
+    plan: &'p Plan<'s>,
+}
+
+impl Lane<'_, '_> {
+    fn run(&self, start: &dyn Fn(&Stage, &Path) -> Command, leave: &dyn Fn(&[&str])) {
+        while let Some(stage) = self.plan.next() {
+            eprintln!("==== begins: {}", stage.name);
+            let is_unneeded = || self.plan.lock().has_failed();
+            let ended = stage.run(Output::Kept, start, &is_unneeded);
+            leave(&self.plan.end(stage, ended));
+        }
+    }
+}
+
+impl Drop for Lane<'_, '_> {
+    fn drop(&mut self) {
+        // Printing panics where the reader has gone. The other lane may wait for the folder of the
+        // stage that this one has not ended.
+        if thread::panicking() {
+            self.plan.lock().waiting.clear();
+            self.plan.changed.notify_all();
+        }
+    }
 }
 
 impl<'s> Plan<'s> {

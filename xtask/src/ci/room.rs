@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::tasks::target;
 
-/// Bytes that a run from nothing has on the disk at most, and some.
+/// Bytes that a run from nothing has on the disk at most, and some: two stages build at a time.
 const KEPT: u64 = 16 << 30;
-const TIDY: u64 = 5 << 30;
+const TIDY: u64 = 6 << 30;
 
 /// Says how much room there is: a full disk kills linkers with signals that tell nothing.
 pub(super) fn say(tidy: bool) {
