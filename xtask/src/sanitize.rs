@@ -5,7 +5,8 @@
 //! toolchain. std itself is not instrumented, which the address sanitizer does not mind.
 //! The thread sanitizer watches the `pthreads` of both crates, which share nothing of
 //! std's; and, where the toolchain has std's sources, managers and the software device as
-//! they are, with a std that is built for it. Each sanitizer must also report the mistakes that
+//! they are, with a std that is built for it: the `pthreads` of managers then too, and not once
+//! more without. Each sanitizer must also report the mistakes that
 //! are planted in `pthreads`. There is no suppression file: a suppression matches any frame of
 //! a report and hides true races.
 
@@ -40,6 +41,16 @@ struct Tests {
     arguments: &'static [&'static str],
     /// Mistakes of its `tests/pthreads`, and what must be said of each.
     planted: &'static [(&'static str, &'static str)],
+}
+
+impl Tests {
+    /// Whether these are the tests and the mistakes of `other`, and maybe more.
+    fn include(&self, other: &Self) -> bool {
+        let has = |all: &[&str], some: &[&str]| some.iter().all(|one| all.contains(one));
+        self.folder == other.folder
+            && has(self.arguments, other.arguments)
+            && other.planted.iter().all(|one| self.planted.contains(one))
+    }
 }
 
 const RACE: (&str, &str) = ("race", "ThreadSanitizer: data race");
@@ -136,7 +147,11 @@ pub(crate) fn run() -> Result<()> {
     }
     for sanitizer in ALL {
         if sanitizer.is_installed()? {
-            sanitizer.run()?;
+            for tests in sanitizer.tests {
+                if !sanitizer.leaves(tests)? {
+                    sanitizer.over(tests)?;
+                }
+            }
         } else {
             skip(
                 &format!("the {}", sanitizer.name),
@@ -172,11 +187,11 @@ impl Sanitizer {
             .any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().ends_with(&end))))
     }
 
-    fn run(&self) -> Result<()> {
-        for tests in self.tests {
-            self.over(tests)?;
-        }
-        Ok(())
+    /// Whether the same tests are run with the same sanitizer and more under its eyes: with std.
+    fn leaves(&self, tests: &Tests) -> Result<bool> {
+        let more = THREAD_AND_STD;
+        let has_them = more.tests.iter().any(|other| other.include(tests));
+        Ok(!self.with_std && self.runtime == more.runtime && has_them && more.is_installed()?)
     }
 
     fn over(&self, tests: &Tests) -> Result<()> {
@@ -260,4 +275,30 @@ fn is_named(program: &Path, name: &str) -> bool {
     let file = program.file_name().unwrap_or_default().to_string_lossy();
     file.strip_prefix(name)
         .is_some_and(|rest| rest.starts_with('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it tests could be left out that no other run has.
+    #[test]
+    fn only_what_is_watched_with_std_is_left_to_it() {
+        let [of_core, of_managers] = THREAD.tests else {
+            panic!("core and managers");
+        };
+        let with_std = &THREAD_AND_STD.tests[0];
+        assert!(with_std.include(of_managers) && !with_std.include(of_core));
+        assert!(!of_managers.include(with_std));
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            let has_std = THREAD_AND_STD.is_installed().unwrap();
+            assert_eq!(THREAD.leaves(of_managers).unwrap(), has_std);
+            assert!(!THREAD.leaves(of_core).unwrap());
+        }
+        assert!(!THREAD_AND_STD.leaves(with_std).unwrap());
+        // No sanitizer stands in for another.
+        for tests in ADDRESS.tests {
+            assert!(!ADDRESS.leaves(tests).unwrap());
+        }
+    }
 }
