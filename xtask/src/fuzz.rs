@@ -18,6 +18,9 @@ const WORTH_OPTIMISING: u64 = 60;
 /// Targets that run at a time: each has work for one processor.
 const WORKERS: usize = 2;
 
+/// Lines at the end of a failed target's output that are repeated in the error.
+const END: usize = 40;
+
 /// The version of `cargo-fuzz` that is installed where there is none.
 const CARGO_FUZZ: &str = "0.13.2";
 
@@ -81,14 +84,20 @@ fn run_target(tool: &Path, name: &str, seconds: u64) -> Result<()> {
         .output()
         .with_context(|| format!("starting {fuzz:?}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<_> = said.lines().collect();
     if !output.status.success() {
-        bail!("fuzz {name} failed ({})\n{printed}{said}", output.status);
+        println!(
+            "fuzz {name}:\n{}{said}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+        // The input that failed, and how to run it again.
+        let end = lines[lines.len().saturating_sub(END)..].join("\n");
+        bail!("fuzz {name} failed ({})\n{end}", output.status);
     }
     // libFuzzer ends with how many inputs it has run.
-    let last = said.lines().rfind(|line| line.starts_with("Done "));
+    let last = lines.iter().rfind(|line| line.starts_with("Done "));
     let took = start.elapsed().as_secs_f64();
-    println!("fuzz {name}: {}, {took:.1} s", last.unwrap_or("done"));
+    println!("fuzz {name}: {}, {took:.1} s", last.unwrap_or(&"done"));
     Ok(())
 }
 
