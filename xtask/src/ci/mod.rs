@@ -26,8 +26,8 @@ const FUZZ_SECONDS: u64 = 5;
 /// The build folder of what has the development profile and no flags of its own.
 const WORKSPACE: &str = "debug";
 
-/// What comes before the tests, two at a time: what is likely to fail comes early, and what builds in
-/// one folder is begun in this order.
+/// What comes before the tests, two at a time: what is likely to fail comes early, what takes long not
+/// last, beside nothing, and what builds in one folder is begun in this order.
 const STAGES: &[Stage] = &[
     check("lock files", 5, &[WORKSPACE], lock_files),
     check("bindings", 10, &[], || bindgen::run(true)),
@@ -50,6 +50,7 @@ const STAGES: &[Stage] = &[
         &[WORKSPACE, "ptx-corpus"],
         corpus::run,
     ),
+    check("fuzz targets", 25, &["fuzz", "fuzz-corpus"], fuzz_targets),
     check(
         "sanitizers",
         35,
@@ -59,7 +60,6 @@ const STAGES: &[Stage] = &[
     check("the main job", 15, &["main-job"], main_job),
     check("benchmarks", 25, &[WORKSPACE], benchmarks),
     check("build of the tests", 20, &[WORKSPACE], tasks::build_tests),
-    check("fuzz targets", 25, &["fuzz", "fuzz-corpus"], fuzz_targets),
 ];
 
 /// What comes after them, alone, because some of it waits for what takes time.
