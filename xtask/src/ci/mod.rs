@@ -176,7 +176,7 @@ fn main_job() -> Result<()> {
 
 /// The lock files fit the manifests: then no stage changes one.
 fn lock_files() -> Result<()> {
-    for folder in [".", "fuzz", "core/no_std"] {
+    for folder in [".", "fuzz", "core/no_std", "cli/peers/cuda_rust"] {
         let mut metadata = cargo(["metadata", "--locked", "--format-version", "1"]);
         metadata
             .current_dir(root().join(folder))
