@@ -2,7 +2,7 @@
 //!
 //! Run with `cargo run --release --example saxpy`.
 
-use cupola::kernels::{Kernels, geometry::ReducePlan};
+use cupola::kernels::{Kernels, ops::ReduceScratch};
 use cupola::{Cupola, PoolConfig, Select, StreamConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,10 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kernels = Kernels::load(&context, device.info()?)?;
 
     let n = 100_000;
-    let plan = ReducePlan::new(n as u64);
     let x = pool.upload(&vec![1.5_f32; n], &stream)?;
     let mut y = pool.upload(&vec![0.25_f32; n], &stream)?;
-    let mut scratch = pool.allocate::<f32>(plan.scratch_elements(), &stream)?;
+    let mut scratch = ReduceScratch::new(&pool, &stream)?;
     let mut total = pool.allocate::<f32>(1, &stream)?;
 
     kernels.saxpy(2.0, &x, &mut y, &stream)?;

@@ -447,6 +447,43 @@ template <typename F, typename T> struct With {
 // ---------------------------------------------------------------------------------------------------
 // Reductions.
 
+namespace detail {
+
+/// What this thread wrote before, all threads of the device see that see what it writes afterwards.
+CUPOLA_DEVICE void device_fence() {
+#if defined(__clang__) && defined(__CUDA__)
+    __nvvm_membar_gl();
+#else
+    __threadfence();
+#endif
+}
+/// All threads of `mask` in this warp come here, and see what each of them wrote before.
+CUPOLA_DEVICE void warp_barrier(u32 mask) {
+#if defined(__clang__) && defined(__CUDA__)
+    __nvvm_bar_warp_sync(mask);
+#else
+    __syncwarp(mask);
+#endif
+}
+/// A barrier of the block: whether any thread brought `vote`.
+CUPOLA_DEVICE bool block_any(bool vote) {
+#if defined(__clang__) && defined(__CUDA__)
+    return __nvvm_bar0_or(vote) != 0;
+#else
+    return __syncthreads_or(vote) != 0;
+#endif
+}
+/// Adds one to `*counter`, which is set to zero where it was `last`. What it was before.
+CUPOLA_DEVICE u32 increment_or_wrap(u32* counter, u32 last) {
+#if defined(__clang__) && defined(__CUDA__)
+    return __nvvm_atom_inc_gen_ui(counter, last);
+#else
+    return atomicInc(counter, last);
+#endif
+}
+
+}  // namespace detail
+
 /// The reduction of one value for each thread of a block, in all bits the same in every run: for halves of
 /// `Threads`, thread t takes its value and that of thread t + half. Thread 0 gets the result; what the
 /// others get is of no use. All threads of the block call it, `Threads` of them, a power of two.
@@ -455,31 +492,62 @@ template <typename F, typename T> struct With {
 template <u32 Threads, typename T, typename F>
 CUPOLA_DEVICE T block_reduce(T value, F f, T* lanes) {
     static_assert(Threads > 0 && (Threads & (Threads - 1)) == 0, "a power of two");
+    // One warp does it all: a barrier of the block costs more than what the other warps could do.
+    constexpr u32 warp = Threads < 32 ? Threads : 32;
+    constexpr u32 warps = Threads / warp;
     u32 t = block_thread();
     lanes[t] = value;
     __syncthreads();
-#pragma unroll 1
-    for (u32 half = Threads / 2; half > 0; half /= 2) {
-        if (t < half) {
-            value = f(value, lanes[t + half]);
-            lanes[t] = value;
+    if (t < warp) {
+        T values[warps];
+#pragma unroll
+        for (u32 w = 0; w < warps; w++) {
+            values[w] = lanes[t + w * warp];
         }
-        __syncthreads();
+#pragma unroll
+        for (u32 half = warps / 2; half > 0; half /= 2) {
+#pragma unroll
+            for (u32 w = 0; w < half; w++) {
+                values[w] = f(values[w], values[w + half]);
+            }
+        }
+        value = values[0];
+#pragma unroll
+        for (u32 half = warp / 2; half > 0; half /= 2) {
+            // Only what is read is written: so nothing is that a thread may still read.
+            if (t >= half && t < 2 * half) {
+                lanes[t] = value;
+            }
+            detail::warp_barrier(0xffffffffu >> (32 - warp));
+            if (t < half) {
+                value = f(value, lanes[t + half]);
+            }
+        }
     }
     return value;
 }
 
-/// What thread 0 of a block gets is the reduction of the block's share of n elements; `identity` is what
-/// changes no value. The order is fixed by n, N, `Threads` and the number of blocks alone: neither by the
-/// alignment of `input` nor by the device.
+/// Whether this block is the last of the grid that comes here; all threads of it get the same answer, and
+/// then see what thread 0 of each block wrote before. All threads of all blocks call it once.
 ///
-/// Pack p is elements p*N to p*N+N-1, from the first element on, and tile k is packs k*T to k*T+T-1, where
-/// T is `Threads * PACKS_IN_FLIGHT`. Block b takes the tiles b, b + blocks, ...; in each of them thread t
-/// takes the packs t, t + Threads, ...; it reduces the elements at each place of its packs in this order,
-/// beginning with `identity`. Then it reduces its N values by halves, place i with i + N/2, and the block
-/// its threads as `block_reduce` does.
+/// `*arrived` is zero before the launch, and again when the last block has come: launches that follow each
+/// other can use it without anything between them. Launches at the same time need one each.
+CUPOLA_DEVICE bool is_last_block(u32* arrived) {
+    bool last = false;
+    if (block_thread() == 0) {
+        // The first fence is for what this block wrote, the second for what the last one is going to read.
+        detail::device_fence();
+        last = detail::increment_or_wrap(arrived, grid_blocks() - 1) == grid_blocks() - 1;
+        detail::device_fence();
+    }
+    return detail::block_any(last);
+}
+
+namespace detail {
+
+/// What `reduce` gives block `block` of `blocks`.
 template <u32 Threads, u32 N, typename T, typename F>
-CUPOLA_DEVICE T reduce(u64 n, const T* input, T identity, F f, T* lanes) {
+CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T identity, F f, T* lanes) {
     constexpr u32 tile = Threads * N * PACKS_IN_FLIGHT;
     T values[N];
 #pragma unroll
@@ -488,10 +556,10 @@ CUPOLA_DEVICE T reduce(u64 n, const T* input, T identity, F f, T* lanes) {
     }
     u64 whole = is_pack<N>(input) ? n / tile : 0;
 #pragma unroll 1
-    for (u64 k = grid_block(); k * tile < n; k += grid_blocks()) {
+    for (u64 k = block; k * tile < n; k += blocks) {
         u64 at = k * tile + block_thread() * N;
+        Pack<T, N> packs[PACKS_IN_FLIGHT];
         if (k < whole) {
-            Pack<T, N> packs[PACKS_IN_FLIGHT];
 #pragma unroll
             for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
                 packs[p] = load<N>(input + at + p * Threads * N);
@@ -504,13 +572,22 @@ CUPOLA_DEVICE T reduce(u64 n, const T* input, T identity, F f, T* lanes) {
                 }
             }
         } else {
-#pragma unroll 1
-            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++, at += Threads * N) {
+            // The last tile, or one of an input where no packs begin: all loads before the first use here
+            // too. Behind the last element it is loaded once more, and left out.
+#pragma unroll
+            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
 #pragma unroll
                 for (u32 lane = 0; lane < N; lane++) {
-                    if (at + lane < n) {
-                        values[lane] = f(values[lane], input[at + lane]);
-                    }
+                    u64 i = at + p * Threads * N + lane;
+                    packs[p].lanes[lane] = input[i < n ? i : n - 1];
+                }
+            }
+#pragma unroll
+            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+#pragma unroll
+                for (u32 lane = 0; lane < N; lane++) {
+                    T with = f(values[lane], packs[p].lanes[lane]);
+                    values[lane] = at + p * Threads * N + lane < n ? with : values[lane];
                 }
             }
         }
@@ -523,6 +600,55 @@ CUPOLA_DEVICE T reduce(u64 n, const T* input, T identity, F f, T* lanes) {
         }
     }
     return block_reduce<Threads>(values[0], f, lanes);
+}
+
+}  // namespace detail
+
+/// What thread 0 of a block gets is the reduction of the block's share of n elements; `identity` is what
+/// changes no value. The order is fixed by n, N, `Threads` and the number of blocks alone: neither by the
+/// alignment of `input` nor by the device.
+///
+/// Pack p is elements p*N to p*N+N-1, from the first element on, and tile k is packs k*T to k*T+T-1, where
+/// T is `Threads * PACKS_IN_FLIGHT`. Block b takes the tiles b, b + blocks, ...; in each of them thread t
+/// takes the packs t, t + Threads, ...; it reduces the elements at each place of its packs in this order,
+/// beginning with `identity`. Then it reduces its N values by halves, place i with i + N/2, and the block
+/// its threads as `block_reduce` does.
+template <u32 Threads, u32 N, typename T, typename F>
+CUPOLA_DEVICE T reduce(u64 n, const T* input, T identity, F f, T* lanes) {
+    return detail::reduce_share<Threads, N>(grid_block(), grid_blocks(), n, input, identity, f, lanes);
+}
+
+/// Bytes of a grid's scratch memory before the partial results.
+constexpr u32 SCRATCH_HEAD = 16;
+
+/// `*result` is the reduction of n elements: of each block what `reduce` gives it, and of these results, in
+/// the order of the blocks, what `reduce` gives a grid of one block. The block that comes last does that, so
+/// one launch is enough, and the order depends on n, N, `Threads` and the number of blocks alone.
+///
+/// `scratch` begins at a multiple of 16 bytes and has `SCRATCH_HEAD` bytes and one element for each block.
+/// Its first four bytes are zero before the launch and after it (`is_last_block`); a grid of one block does
+/// not touch it. `lanes` as for `reduce`.
+template <u32 Threads, u32 N, typename T, typename F>
+CUPOLA_DEVICE void reduce_grid(u64 n, const T* input, T identity, F f, T* lanes, void* scratch, T* result) {
+    T* partials = (T*)((u8*)scratch + SCRATCH_HEAD);
+    u32 block = grid_block();
+    u32 blocks = grid_blocks();
+    // Once, or twice in the last block: one text for both.
+#pragma unroll 1
+    for (;;) {
+        T value = detail::reduce_share<Threads, N>(block, blocks, n, input, identity, f, lanes);
+        T* left = blocks > 1 ? partials + block : result;
+        if (block_thread() == 0) {
+            *left = value;
+        }
+        if (blocks == 1 || !is_last_block((u32*)scratch)) {
+            return;
+        }
+        input = partials;
+        n = blocks;
+        block = 0;
+        blocks = 1;
+    }
 }
 
 namespace detail {

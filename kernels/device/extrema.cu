@@ -1,5 +1,4 @@
-// The least and the largest of n elements: partials[b] is that of what block b saw. A second launch of
-// one block over the partials gives the result.
+// The least and the largest of n elements.
 //
 // Of floats a NaN counts as missing, and -0 is smaller than +0; so the order does not matter, and every
 // grid gives the same bits. Of no elements, or of NaNs alone, the result is NaN. Of no integers the least
@@ -37,13 +36,10 @@ template <> struct Nothing<u64> {
 
 #define EXTREME(name, Op, nothing, T)                                                          \
     extern "C" __global__ void __launch_bounds__(THREADS)                                      \
-    cupola_reduce_##name##_##T(const T* __restrict__ input, u64 n, T* __restrict__ partials) { \
+    cupola_reduce_##name##_##T(const T* input, u64 n, void* scratch, T* result) {              \
         __shared__ T lanes[THREADS];                                                           \
         T none = Nothing<T>::nothing();                                                        \
-        T found = reduce<THREADS, lanes_of<T>()>(n, input, none, Op<T>(), lanes);              \
-        if (block_thread() == 0) {                                                             \
-            partials[grid_block()] = found;                                                    \
-        }                                                                                      \
+        reduce_grid<THREADS, lanes_of<T>()>(n, input, none, Op<T>(), lanes, scratch, result);  \
     }
 
 #define EXTREMA(T)                 \

@@ -1,14 +1,13 @@
-// Where the least and the largest of n elements are: partials[b] is the index of the first of those that
-// block b saw, or 2^64 - 1 if it saw none. A second launch of one block over these, as `candidates`,
-// gives the result.
+// Where the least and the largest of n elements are: the index of the first of them, or 2^64 - 1 if there
+// is none.
 //
 // Of floats a NaN counts as missing, and -0 equals +0. The order does not matter, because of equals the
 // one of the smallest index is taken.
 //
 // Launch:  exactly 256 threads a block (x), any grid (x); no dynamic shared memory.
-// Memory:  input is a number of elements, naturally aligned. Without candidates (a null pointer) the n
-//          elements are input[0..n]; with them there are n candidates, which are indices of input or
-//          2^64 - 1. partials is one element a block, and is overwritten.
+// Memory:  input is n elements, naturally aligned, and result is one index, which is overwritten. scratch is
+//          16 bytes and 16 for each block, at a multiple of 16; its first four bytes are zero before the
+//          launch and after it. A grid of one block does not touch it.
 #include "cupola.cuh"
 #include "prelude.cuh"
 
@@ -31,26 +30,33 @@ template <typename T> struct Greater {
 
 template <typename T, typename Order> struct First {
     CUPOLA_DEVICE Found<T> operator()(Found<T> a, Found<T> b) const {
-        bool other = b.index != NONE &&
-                     (a.index == NONE || Order::before(b.value, a.value) ||
-                      (!Order::before(a.value, b.value) && b.index < a.index));
+        // Without branches: each of these is an instruction.
+        bool is_before = Order::before(b.value, a.value);
+        bool is_behind = Order::before(a.value, b.value);
+        bool is_earlier = b.index < a.index;
+        bool is_none = a.index == NONE;
+        bool other = (b.index != NONE) & (is_none | is_before | (!is_behind & is_earlier));
         return Found<T>{other ? b.value : a.value, other ? b.index : a.index};
     }
 };
 
-template <typename T>
-static CUPOLA_DEVICE Found<T> element(T value, u64 index) {
-    return Found<T>{value, value == value ? index : NONE};
+// With an element behind all that are in `found`: of equals that one stays.
+template <typename T, typename Order>
+static CUPOLA_DEVICE void look_at(Found<T>& found, T value, u64 index) {
+    bool is_before = Order::before(value, found.value);
+    if ((value == value) & ((found.index == NONE) | is_before)) {
+        found = Found<T>{value, index};
+    }
 }
 
 template <typename T, typename Order>
-static CUPOLA_DEVICE void find(const T* input, u64 n, const u64* candidates, u64* partials) {
-    __shared__ Found<T> lanes[THREADS];
+static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scratch, u64* result) {
+    static_assert(sizeof(Found<T>) == 16, "what scratch has for each block");
     constexpr u32 N = lanes_of<T>();
     constexpr u32 tile = THREADS * N * PACKS_IN_FLIGHT;
     First<T, Order> first;
     Found<T> found = {T(), NONE};
-    u64 tiles = !candidates && is_pack<N>(input) ? n / tile : 0;
+    u64 tiles = is_pack<N>(input) ? n / tile : 0;
 #pragma unroll 1
     for (u64 k = grid_block(); k < tiles; k += grid_blocks()) {
         u64 at = k * tile + block_thread() * N;
@@ -63,28 +69,41 @@ static CUPOLA_DEVICE void find(const T* input, u64 n, const u64* candidates, u64
         for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
 #pragma unroll
             for (u32 lane = 0; lane < N; lane++) {
-                u64 index = at + p * THREADS * N + lane;
-                found = first(found, element(packs[p].lanes[lane], index));
+                look_at<T, Order>(found, packs[p].lanes[lane], at + p * THREADS * N + lane);
             }
         }
     }
-    grid_stride(tiles * tile, n, [&](u64 i) {
-        u64 index = candidates ? candidates[i] : i;
-        if (index != NONE) {
-            found = first(found, element(input[index], index));
+    grid_stride(tiles * tile, n, [&](u64 i) { look_at<T, Order>(found, input[i], i); });
+    Found<T>* partials = (Found<T>*)((u8*)scratch + SCRATCH_HEAD);
+    // Once, or twice in the last block.
+#pragma unroll 1
+    for (u32 left = grid_blocks();; left = 1) {
+        found = block_reduce<THREADS>(found, first, lanes);
+        if (left == 1) {
+            break;
         }
-    });
-    found = block_reduce<THREADS>(found, first, lanes);
+        if (block_thread() == 0) {
+            partials[grid_block()] = found;
+        }
+        if (!is_last_block((u32*)scratch)) {
+            return;
+        }
+        found = Found<T>{T(), NONE};
+#pragma unroll 4
+        for (u32 block = block_thread(); block < grid_blocks(); block += THREADS) {
+            found = first(found, partials[block]);
+        }
+    }
     if (block_thread() == 0) {
-        partials[grid_block()] = found.index;
+        *result = found.index;
     }
 }
 
 #define FIND(name, Order, T)                                                                   \
     extern "C" __global__ void __launch_bounds__(THREADS)                                      \
-    cupola_reduce_##name##_##T(const T* __restrict__ input, u64 n,                             \
-                               const u64* __restrict__ candidates, u64* __restrict__ partials) { \
-        find<T, Order<T>>(input, n, candidates, partials);                                     \
+    cupola_reduce_##name##_##T(const T* input, u64 n, void* scratch, u64* result) {            \
+        __shared__ Found<T> lanes[THREADS];                                                    \
+        find<T, Order<T>>(n, input, lanes, scratch, result);                                   \
     }
 
 #define FINDERS(T)               \

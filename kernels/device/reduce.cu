@@ -1,12 +1,12 @@
-// Sums of n elements, in an order fixed by n and the grid alone: partials[b] is the sum
-// of what block b saw. A second launch of one block over the partials gives the total.
+// Sums of n elements, in an order fixed by n and the grid alone.
 //
-// Order:   that of `reduce` in cupola.cuh, in packs of 16 bytes, beginning with zero. The same grid
+// Order:   that of `reduce_grid` in cupola.cuh, in packs of 16 bytes, beginning with zero. The same grid
 //          therefore gives the same bits on every device, whatever the alignment. Floats round each
 //          addition to nearest even; integers wrap, so signed ones are summed as unsigned ones.
 // Launch:  exactly 256 threads a block (x), any grid (x); no dynamic shared memory.
-// Memory:  input is n elements, partials one element a block, both naturally aligned.
-//          partials is overwritten, not accumulated; with n = 0 it becomes zero.
+// Memory:  input is n elements and result is one, naturally aligned. scratch is 16 bytes and 16 for each
+//          block, at a multiple of 16; its first four bytes are zero before the launch and after it. A grid
+//          of one block does not touch it. result is overwritten; with n = 0 it becomes zero.
 #include "cupola.cuh"
 #include "prelude.cuh"
 
@@ -16,12 +16,9 @@ using namespace cupola;
 
 #define SUM(T)                                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS)                                      \
-    cupola_reduce_sum_##T(const T* __restrict__ input, u64 n, T* __restrict__ partials) {      \
+    cupola_reduce_sum_##T(const T* input, u64 n, void* scratch, T* result) {                   \
         __shared__ T lanes[THREADS];                                                           \
-        T sum = reduce<THREADS, lanes_of<T>()>(n, input, (T)0, Add<T>(), lanes);               \
-        if (block_thread() == 0) {                                                             \
-            partials[grid_block()] = sum;                                                      \
-        }                                                                                      \
+        reduce_grid<THREADS, lanes_of<T>()>(n, input, (T)0, Add<T>(), lanes, scratch, result); \
     }
 
 SUM(f32)

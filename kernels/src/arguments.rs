@@ -100,25 +100,30 @@ arguments! {
         output: u64,
     }
 
-    /// Partial sums of `f32`: launch as a [`ReducePlan`](crate::geometry::ReducePlan) says.
+    /// The sum of `f32`: launch as [`geometry::reduce`](crate::geometry::reduce) says.
     ReduceSumF32 = c"cupola_reduce_sum_f32" {
         /// Address of `n` `f32`.
         input: u64,
         /// Number of elements.
         n: u64,
-        /// Address of one `f32` for each block.
-        partials: u64,
+        /// Address of [`REDUCE_SCRATCH_BYTES`](crate::geometry::REDUCE_SCRATCH_BYTES) bytes, a multiple
+        /// of 16. The first four are zero before the launch and after it.
+        scratch: u64,
+        /// Address of one `f32`.
+        result: u64,
     }
 
-    /// Partial sums of `u64` modulo 2^64: launch as a
-    /// [`ReducePlan`](crate::geometry::ReducePlan) says.
+    /// The sum of `u64` modulo 2^64: launch as [`geometry::reduce`](crate::geometry::reduce) says.
     ReduceSumU64 = c"cupola_reduce_sum_u64" {
         /// Address of `n` `u64`.
         input: u64,
         /// Number of elements.
         n: u64,
-        /// Address of one `u64` for each block.
-        partials: u64,
+        /// Address of [`REDUCE_SCRATCH_BYTES`](crate::geometry::REDUCE_SCRATCH_BYTES) bytes, a multiple
+        /// of 16. The first four are zero before the launch and after it.
+        scratch: u64,
+        /// Address of one `u64`.
+        result: u64,
     }
 
     /// Marks a block of memory: launch with [`geometry::STAMP`](crate::geometry::STAMP).

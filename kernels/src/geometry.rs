@@ -1,8 +1,8 @@
 //! How many blocks of how many threads each kernel is launched with.
 //!
 //! Pure functions of the length and, where only speed depends on it, of the number of
-//! multiprocessors. The f32 sum is the exception: its rounding depends on the grid, so its
-//! grid depends on the length alone and the result is the same on every device.
+//! multiprocessors. Reductions are the exception: the rounding of a sum of floats depends on the grid,
+//! so their grids depend on the length alone and the result is the same on every device.
 
 /// Threads in a block of `cupola_histogram`.
 pub const HISTOGRAM_THREADS: u32 = 256;
@@ -30,8 +30,12 @@ pub const PACKS_IN_FLIGHT: u32 = 4;
 /// bits, so 2^32 - 1 is where they would overflow.
 pub const HISTOGRAM_BLOCK_BYTES: u64 = 1 << 31;
 
-/// Largest grid of a reduction's first launch, and so the largest number of partial sums.
+/// Largest grid of a reduction, and so the largest number of partial results.
 pub const REDUCE_MAX_BLOCKS: u32 = 4096;
+
+/// Bytes of scratch memory of a reduction, of any type and length: the number of blocks that have ended,
+/// which is zero between launches, and behind 16 bytes the partial result of each block.
+pub const REDUCE_SCRATCH_BYTES: usize = 16 + 16 * REDUCE_MAX_BLOCKS as usize;
 
 /// The launch of `cupola_stamp` and `cupola_check`, for a block of memory of any size.
 pub const STAMP: Geometry = Geometry {
@@ -112,40 +116,13 @@ pub fn crc32(len: u64, multiprocessors: u32) -> Geometry {
     Geometry::new(wanted, 1, CRC32_THREADS)
 }
 
-/// The one or two launches of a `cupola_reduce` kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ReducePlan {
-    /// From the input to the partial sums, one for each block.
-    pub first: Geometry,
-    /// From the partial sums to the total; `None` if there is only one.
-    pub second: Option<Geometry>,
-}
-
-impl ReducePlan {
-    /// The plan for `n` elements: 4096 for each block, at most [`REDUCE_MAX_BLOCKS`] blocks.
-    /// It does not depend on the device, so an f32 sum has the same bits on every one.
-    #[must_use]
-    pub fn new(n: u64) -> Self {
-        let wanted = n
-            .div_ceil(16 * u64::from(REDUCE_THREADS))
-            .min(u64::from(REDUCE_MAX_BLOCKS));
-        let first = Geometry::new(wanted, 1, REDUCE_THREADS);
-        Self {
-            first,
-            second: (first.blocks > 1).then(|| Geometry::new(1, 1, REDUCE_THREADS)),
-        }
-    }
-
-    /// Elements of scratch memory for the partial sums; zero if the first launch writes the
-    /// total itself.
-    #[must_use]
-    pub fn scratch_elements(&self) -> usize {
-        if self.second.is_some() {
-            self.first.blocks as usize
-        } else {
-            0
-        }
-    }
+/// The launch of a `cupola_reduce` kernel over `n` elements: 4096 for each block, at most
+/// [`REDUCE_MAX_BLOCKS`] blocks. It does not depend on the device, so a sum of floats has the same bits on
+/// every one.
+#[must_use]
+pub fn reduce(n: u64) -> Geometry {
+    let wanted = n.div_ceil(16 * u64::from(REDUCE_THREADS));
+    Geometry::new(wanted.min(u64::from(REDUCE_MAX_BLOCKS)), 1, REDUCE_THREADS)
 }
 
 #[cfg(test)]
@@ -161,13 +138,15 @@ mod tests {
     }
 
     quickcheck! {
-        // Without it some length or device could give a grid that the driver refuses.
+        // Without it some length or device could give a grid that the driver refuses, or a reduction more
+        // partial results than there is scratch memory for.
         fn every_length_has_a_valid_grid(n: u64, multiprocessors: u32) -> bool {
             valid(elementwise(n, multiprocessors), ELEMENTWISE_THREADS)
                 && valid(crc32(n, multiprocessors), CRC32_THREADS)
                 && valid(histogram(n, multiprocessors), HISTOGRAM_THREADS)
                 && valid(tiled(n, multiprocessors % 17), LIBRARY_THREADS)
-                && valid(ReducePlan::new(n).first, REDUCE_THREADS)
+                && valid(reduce(n), REDUCE_THREADS)
+                && reduce(n).blocks <= REDUCE_MAX_BLOCKS
         }
 
         // Without it a bin could overflow on a small device with a large buffer.
@@ -178,17 +157,6 @@ mod tests {
             let units = (len / 16).div_ceil(blocks * u64::from(HISTOGRAM_THREADS));
             let share = u128::from(units * 16 + 2) * u128::from(HISTOGRAM_THREADS);
             share <= u128::from(u32::MAX)
-        }
-
-        // Without it the second launch could be given more partial sums than it was planned for.
-        fn a_reduction_ends_in_one_block(n: u64) -> bool {
-            let plan = ReducePlan::new(n);
-            match plan.second {
-                None => plan.first.blocks == 1 && plan.scratch_elements() == 0,
-                Some(second) => {
-                    second.blocks == 1 && plan.scratch_elements() == plan.first.blocks as usize
-                }
-            }
         }
     }
 
@@ -206,9 +174,10 @@ mod tests {
         assert_eq!(tiled(0, 4).blocks, 1);
         assert_eq!(tiled(4097, 4).blocks, 2);
         assert_eq!(tiled(1 << 30, 4).blocks, 1 << 18);
-        assert_eq!(ReducePlan::new(4096).second, None);
-        assert_eq!(ReducePlan::new(4097).first.blocks, 2);
-        assert_eq!(ReducePlan::new(u64::MAX).first.blocks, REDUCE_MAX_BLOCKS);
+        assert_eq!(reduce(0).blocks, 1);
+        assert_eq!(reduce(4096).blocks, 1);
+        assert_eq!(reduce(4097).blocks, 2);
+        assert_eq!(reduce(u64::MAX).blocks, REDUCE_MAX_BLOCKS);
     }
 
     // Without it a device that reports no multiprocessors would give an empty grid.

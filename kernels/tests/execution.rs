@@ -7,7 +7,7 @@ mod support;
 use cupola_kernels::arguments::{
     Arguments, Check, Crc32, Histogram, ReduceSumF32, ReduceSumU64, Saxpy, Scale, Stamp,
 };
-use cupola_kernels::geometry::{self, Geometry, ReducePlan};
+use cupola_kernels::geometry::{self, Geometry, REDUCE_SCRATCH_BYTES};
 use cupola_kernels::reference;
 use cupola_random::Random;
 use quickcheck::quickcheck;
@@ -162,27 +162,20 @@ quickcheck! {
     }
 }
 
-/// Both launches of a plan; gives the bytes of the total.
+/// The bytes of a result, with scratch memory that an earlier reduction has used.
 fn reduce<A: Arguments>(
     input: &[u8],
     element: usize,
-    arguments: fn(u64, u64, u64) -> A,
+    arguments: fn(u64, u64, u64, u64) -> A,
 ) -> Vec<u8> {
     let n = (input.len() / element) as u64;
-    let plan = ReducePlan::new(n);
     let mut memory = Memory::default();
     let input = memory.upload(input, 0);
-    let partials = memory.allocate(plan.first.blocks as usize * element, 0);
-    memory.run(plan.first, arguments(input, n, partials));
-    let Some(second) = plan.second else {
-        return memory.read(partials);
-    };
-    let total = memory.allocate(element, 0);
-    memory.run(
-        second,
-        arguments(partials, u64::from(plan.first.blocks), total),
-    );
-    memory.read(total)
+    let scratch = memory.allocate(REDUCE_SCRATCH_BYTES, 0);
+    let result = memory.allocate(element, 0);
+    memory.run(grid(3, 256), arguments(input, n, scratch, result));
+    memory.run(geometry::reduce(n), arguments(input, n, scratch, result));
+    memory.read(result)
 }
 
 // Without it the device's order of additions and the reference's could differ: the f32
@@ -193,10 +186,11 @@ fn sums_have_the_reference_bits() {
         let noise = noise(n * 8);
         let (words, _) = noise.as_chunks();
         let integers: Vec<u64> = words.iter().copied().map(u64::from_le_bytes).collect();
-        let bytes = reduce(&noise, 8, |input, n, partials| ReduceSumU64 {
+        let bytes = reduce(&noise, 8, |input, n, scratch, result| ReduceSumU64 {
             input,
             n,
-            partials,
+            scratch,
+            result,
         });
         assert_eq!(
             bytes,
@@ -208,10 +202,13 @@ fn sums_have_the_reference_bits() {
             .iter()
             .map(|&x| (x as f32) / f32::powi(2.0, (x % 61) as i32))
             .collect();
-        let bytes = reduce(&f32_bytes(&floats), 4, |input, n, partials| ReduceSumF32 {
-            input,
-            n,
-            partials,
+        let bytes = reduce(&f32_bytes(&floats), 4, |input, n, scratch, result| {
+            ReduceSumF32 {
+                input,
+                n,
+                scratch,
+                result,
+            }
         });
         assert_eq!(
             bytes,

@@ -1,7 +1,7 @@
 //! The typed launches, through managers and driver, on the software device.
 
-use cupola_kernels::geometry::ReducePlan;
-use cupola_kernels::ops::{Kernels, Number};
+use cupola_kernels::geometry::REDUCE_SCRATCH_BYTES;
+use cupola_kernels::ops::{Kernels, Number, ReduceScratch};
 use cupola_kernels::reference;
 use cupola_managers::buffer::{Buffer, DeviceCopy};
 use cupola_managers::pool::{MemoryPool, PoolConfig};
@@ -54,9 +54,8 @@ impl Bench {
     }
 
     fn sum<T: Number + Default>(&self, values: &[T]) -> Result<T> {
-        let needed = ReducePlan::new(values.len() as u64).scratch_elements();
         let input = self.upload(values)?;
-        let mut scratch = self.pool.allocate(needed, &self.stream)?;
+        let mut scratch = ReduceScratch::new(&self.pool, &self.stream)?;
         let mut total = self.upload(&[T::default()])?;
         self.kernels
             .reduce_sum(&input, &mut scratch, &mut total, &self.stream)?;
@@ -180,7 +179,8 @@ fn views_of_the_wrong_length_are_refused() -> Result<()> {
     let mut counts = bench.upload(&[0_u64; 255])?;
     let mut crcs = bench.upload(&[0_u32; 2])?;
     let many = bench.upload(&vec![0_u64; 5000])?;
-    let mut total = bench.upload(&[0_u64])?;
+    let mut scratch = ReduceScratch::new(&bench.pool, stream)?;
+    let mut total = bench.upload(&[0_u64; 2])?;
     let refused = |result: Result<()>, name: &str| match result {
         Err(Error::Invalid { field, .. }) => assert_eq!(field, name),
         other => panic!("{name}: {other:?}"),
@@ -189,10 +189,9 @@ fn views_of_the_wrong_length_are_refused() -> Result<()> {
     refused(kernels.crc32(&bytes, &mut crcs, stream), "crc");
     refused(kernels.saxpy(1.0, &x, &mut y, stream), "y");
     refused(kernels.scale(1.0, &x, &mut y, stream), "output");
-    let scratch = counts.slice_mut(..1)?;
     refused(
-        kernels.reduce_sum(&many, scratch, &mut total, stream),
-        "scratch",
+        kernels.reduce_sum(&many, &mut scratch, &mut total, stream),
+        "total",
     );
     refused(kernels.check(&bytes, 0, &mut counts, stream), "wrong");
     Ok(())
@@ -216,9 +215,7 @@ fn a_sum_takes_its_temporary_buffer_from_the_current_runtime() -> Result<()> {
     ops::synchronize(runtime.stream())?;
     assert_eq!(bench.download(&total)?, [values.iter().sum::<u64>()]);
     let usage = runtime.pool().usage()?;
-    let scratch = ReducePlan::new(100_000).scratch_elements() as u64;
-    assert!(scratch > 0, "the plan needs none");
-    assert!(usage.peak_held >= 8 * scratch, "{usage:?}");
+    assert!(usage.peak_held >= REDUCE_SCRATCH_BYTES as u64, "{usage:?}");
     assert_eq!(usage.live, 0);
     runtime.pool().set_limit(0)?;
     let refused = bench.kernels.sum(&input, &mut total);

@@ -1,6 +1,6 @@
 //! Modules and launches: each kernel of this project against the CPU.
 
-use cupola_kernels::geometry::{self, Geometry, ReducePlan};
+use cupola_kernels::geometry::{self, Geometry, REDUCE_SCRATCH_BYTES};
 use cupola_kernels::reference;
 use cupola_managers::ops::{self, InOut, Kernel, LaunchAttributes, LaunchConfig, MemoryDomain};
 use cupola_managers::{ArgumentMismatch, Error};
@@ -63,8 +63,8 @@ fn sums_are_the_cpus_bit_for_bit() {
     let stream = &bench.stream;
     let sum_f32 = bench.kernel("cupola_reduce_sum_f32");
     let sum_u64 = bench.kernel("cupola_reduce_sum_u64");
+    let mut scratch = (bench.pool.zeros::<u8>(REDUCE_SCRATCH_BYTES, stream)).unwrap();
     for n in [0, 1, 4096, 20_000] {
-        let plan = ReducePlan::new(n as u64);
         let numbers = floats(3, n);
         let wide: Vec<u64> = (0..n as u64)
             .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -73,35 +73,15 @@ fn sums_are_the_cpus_bit_for_bit() {
         let mut input_wide = bench.pool.allocate::<u64>(n, stream).unwrap();
         ops::write(&mut input, &numbers, stream).unwrap();
         ops::write(&mut input_wide, &wide, stream).unwrap();
-        let partials = plan.first.blocks as usize;
-        let mut sums = bench.pool.allocate::<f32>(partials, stream).unwrap();
         let mut total = bench.pool.allocate::<f32>(1, stream).unwrap();
-        let mut sums_wide = bench.pool.allocate::<u64>(partials, stream).unwrap();
         let mut total_wide = bench.pool.allocate::<u64>(1, stream).unwrap();
-        // SAFETY: each launch reads n elements, then as many as there are blocks, and
-        // writes one element a block.
+        let grid = config(geometry::reduce(n as u64));
+        // SAFETY: each launch reads n elements and writes one; the scratch memory is for any length.
         unsafe {
-            let first = (&input, n as u64, &mut sums);
-            ops::launch(&sum_f32, config(plan.first), first, stream).unwrap();
-            let first = (&input_wide, n as u64, &mut sums_wide);
-            ops::launch(&sum_u64, config(plan.first), first, stream).unwrap();
-            let last = plan.second.unwrap_or(plan.first);
-            let second = (&sums, partials as u64, &mut total);
-            ops::launch(
-                &sum_f32,
-                LaunchConfig::linear(1, last.threads),
-                second,
-                stream,
-            )
-            .unwrap();
-            let second = (&sums_wide, partials as u64, &mut total_wide);
-            ops::launch(
-                &sum_u64,
-                LaunchConfig::linear(1, last.threads),
-                second,
-                stream,
-            )
-            .unwrap();
+            let arguments = (&input, n as u64, &mut scratch, &mut total);
+            ops::launch(&sum_f32, grid, arguments, stream).unwrap();
+            let arguments = (&input_wide, n as u64, &mut scratch, &mut total_wide);
+            ops::launch(&sum_u64, grid, arguments, stream).unwrap();
         }
         let (mut back, mut back_wide) = ([0.0], [0]);
         ops::read(&total, &mut back, stream).unwrap();
@@ -113,7 +93,7 @@ fn sums_are_the_cpus_bit_for_bit() {
         );
         assert_eq!(back_wide[0], reference::reduce_sum_u64(&wide), "{n}");
     }
-    drop((sum_f32, sum_u64));
+    drop((sum_f32, sum_u64, scratch));
     bench.finish();
 }
 

@@ -2,6 +2,7 @@
 //! streams.
 
 use cupola_kernels::Kernels;
+use cupola_kernels::ops::ReduceScratch;
 use cupola_managers::event::EventConfig;
 use cupola_managers::managed::{ManagedConfig, ManagedContext};
 use cupola_managers::ops::{self, In, InOut, Kernel, LaunchConfig};
@@ -218,9 +219,8 @@ fn launch_each(
     kernels.crc32(&bytes, &mut words, stream)?;
     kernels.scale(2.0, &floats, &mut scaled, stream)?;
     kernels.saxpy(2.0, &scaled, &mut floats, stream)?;
-    let mut scratch = pool.allocate::<f32>(64, stream)?;
+    let mut scratch = ReduceScratch::new(pool, stream)?;
     kernels.reduce_sum(&floats, &mut scratch, scaled.slice_mut(..1)?, stream)?;
-    let mut scratch = pool.allocate::<u64>(256, stream)?;
     let mut sum = pool.allocate::<u64>(1, stream)?;
     kernels.reduce_sum(&long, &mut scratch, &mut sum, stream)
 }

@@ -21,7 +21,7 @@ const DEBIAN_PACKAGE: &str = "clang-14";
 const CLANG_VARIABLE: &str = "CUPOLA_CLANG";
 
 /// sm_60 is the oldest architecture that has what the kernels use, so every GPU since
-/// Pascal can compile the result. Contraction is off: a rounding is where the source
+/// Pascal can compile the result. PTX 6.0, of CUDA 9, is the first with a barrier of a warp. Contraction is off: a rounding is where the source
 /// says it is, under any compiler.
 const FLAGS: &[&str] = &[
     "-x",
@@ -29,6 +29,10 @@ const FLAGS: &[&str] = &[
     "-std=c++17",
     "--cuda-device-only",
     "--cuda-gpu-arch=sm_60",
+    "-Xclang",
+    "-target-feature",
+    "-Xclang",
+    "+ptx60",
     "-nocudainc",
     "-nocudalib",
     "-ffp-contract=off",

@@ -15,6 +15,7 @@ mod elementwise;
 mod library;
 mod memory;
 mod reduce;
+mod reduce_scratch;
 mod stamp;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use cupola_managers::{Context, DeviceInfo, Error, Result};
 pub use arithmetic::Operand;
 pub use convert::ConvertTo;
 pub use element::{Float, Number, Signed};
+pub use reduce_scratch::ReduceScratch;
 
 use crate::Embedded;
 use crate::arguments::{Arguments, Check, Crc32, Histogram, Saxpy, Scale, Stamp};

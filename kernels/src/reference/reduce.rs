@@ -1,10 +1,10 @@
 //! The reductions of the device, in its order.
 
-use crate::geometry::{PACKS_IN_FLIGHT, REDUCE_THREADS, ReducePlan};
+use crate::geometry::{self, PACKS_IN_FLIGHT, REDUCE_THREADS};
 
 /// The sum of `input` with the additions of `cupola_reduce_sum_f32` in the same order.
 ///
-/// The order, and with it the rounding, is that of [`ReducePlan::new`], which depends on
+/// The order, and with it the rounding, is that of the grid of [`geometry::reduce`], which depends on
 /// the number of elements alone.
 #[must_use]
 pub fn reduce_sum_f32(input: &[f32]) -> f32 {
@@ -27,12 +27,11 @@ pub fn reduce_sum_u64(input: &[u64]) -> u64 {
 /// thread begins with.
 #[must_use]
 pub fn reduce<T: Copy>(input: &[T], identity: T, f: fn(T, T) -> T) -> T {
-    let plan = ReducePlan::new(input.len() as u64);
-    let blocks = plan.first.blocks as usize;
+    let blocks = geometry::reduce(input.len() as u64).blocks as usize;
     let partials = blocks_of(input, blocks, identity, f);
-    match plan.second {
-        Some(_) => blocks_of(&partials, 1, identity, f)[0],
-        None => partials[0],
+    match blocks {
+        1 => partials[0],
+        _ => blocks_of(&partials, 1, identity, f)[0],
     }
 }
 

@@ -3,7 +3,7 @@
 use std::any::type_name;
 
 use cupola_kernels::Kernels;
-use cupola_kernels::ops::{Float, Number, Operand, Signed};
+use cupola_kernels::ops::{Float, Number, Operand, ReduceScratch, Signed};
 use cupola_managers::Result;
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
 use cupola_managers::stream::Stream;
@@ -252,7 +252,7 @@ fn views_of_other_lengths_are_refused() {
         "output",
     );
     let mut result = bench.zeroed::<i32>(2, 0);
-    let mut scratch = bench.zeroed::<i32>(0, 0);
-    let reduced = kernels.reduce_max(long.view(), scratch.view_mut(), result.view_mut(), stream);
+    let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
+    let reduced = kernels.reduce_max(long.view(), &mut scratch, result.view_mut(), stream);
     refused(reduced, "largest");
 }

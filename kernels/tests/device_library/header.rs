@@ -7,7 +7,8 @@ use cupola_managers::ops::{LaunchConfig, launch};
 
 use super::{Bench, target};
 
-/// A user's program: an operation of its own on every element, and the sum of what a block saw.
+/// A user's program: an operation of its own on every element, the sum of what a block saw, and a reduction
+/// of a grid.
 const SOURCE: &str = r#"
 #include <cupola.cuh>
 
@@ -34,6 +35,12 @@ total(unsigned long long n, const cupola::bf16* y, float* sum) {
     if (cupola::block_thread() == 0) {
         *sum = mine;
     }
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+product(unsigned long long n, const double* x, void* scratch, double* result) {
+    __shared__ double lanes[128];
+    cupola::reduce_grid<128, 2>(n, x, 1.0, cupola::Mul<double>(), lanes, scratch, result);
 }
 "#;
 

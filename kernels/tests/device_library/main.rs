@@ -15,6 +15,7 @@ mod convert;
 mod header;
 mod memory;
 mod reduce;
+mod reduce_at_once;
 #[path = "../support/target.rs"]
 mod target;
 mod values;
@@ -25,6 +26,7 @@ use cupola_managers::pool::{MemoryPool, PoolConfig};
 use cupola_managers::stream::{Stream, StreamConfig};
 use cupola_managers::{Context, ExecutionManager};
 use cupola_random::Random;
+use cupola_sys::driver::Driver;
 use values::Value;
 
 /// A device, and what launches need.
@@ -38,7 +40,11 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let execution = ExecutionManager::new(target::driver()).unwrap();
+        Self::over(target::driver())
+    }
+
+    fn over(driver: Driver) -> Self {
+        let execution = ExecutionManager::new(driver).unwrap();
         let device = execution.devices().get(0).unwrap();
         let context = device.primary().unwrap();
         Self {

@@ -2,8 +2,8 @@
 
 use std::any::type_name;
 
-use cupola_kernels::geometry::{REDUCE_MAX_BLOCKS, ReducePlan};
-use cupola_kernels::ops::Number;
+use cupola_kernels::geometry::REDUCE_MAX_BLOCKS;
+use cupola_kernels::ops::{Number, ReduceScratch};
 use cupola_kernels::reference;
 use cupola_random::Random;
 
@@ -13,10 +13,10 @@ use super::{Bench, Memory, Shape, shapes, target};
 /// So many elements that blocks take more than one tile, whatever their size.
 const LOOPS: usize = 4096 * REDUCE_MAX_BLOCKS as usize + 10_001;
 
-/// Shapes of reductions: those of two launches too.
+/// Shapes of reductions: those of several blocks too.
 fn reductions(random: &mut Random) -> Vec<Shape> {
     let mut all = shapes(random);
-    let mut lengths = vec![4096, 4097, 60_000];
+    let mut lengths = vec![4096, 4097, 60_000, 1 + random.index(120_000)];
     if target::is_gpu() {
         lengths.push(LOOPS);
     }
@@ -37,14 +37,14 @@ fn reduces<T: Value + Number>(
 ) {
     let random = &mut Random::new(seed);
     let (kernels, stream) = (&bench.kernels, &bench.stream);
+    // One for all: whatever a reduction leaves in it, the next one is right.
+    let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
     for Shape { n, leads } in reductions(random) {
         let input = of(random, n);
         let on_input = bench.upload(&input, leads[0]);
-        let needed = ReducePlan::new(n as u64).scratch_elements();
-        let mut scratch = bench.zeroed::<T>(needed, leads[1]);
-        let mut result = bench.zeroed::<T>(1, leads[2]);
-        let (input_view, scratch, output) =
-            (on_input.view(), scratch.view_mut(), result.view_mut());
+        let mut result = bench.zeroed::<T>(1, leads[1]);
+        let (input_view, output) = (on_input.view(), result.view_mut());
+        let scratch = &mut scratch;
         match reduction {
             Reduction::Sum => kernels.reduce_sum(input_view, scratch, output, stream),
             Reduction::Min => kernels.reduce_min(input_view, scratch, output, stream),
@@ -67,12 +67,11 @@ enum Reduction {
 fn finds<T: Value + Number + PartialOrd>(bench: &Bench, seed: u64) {
     let random = &mut Random::new(seed);
     let (kernels, stream) = (&bench.kernels, &bench.stream);
+    let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
     for Shape { n, leads } in reductions(random) {
         let input = values::<T>(random, n);
         let on_input = bench.upload(&input, leads[0]);
-        let needed = ReducePlan::new(n as u64).scratch_elements();
-        let mut scratch = bench.zeroed::<u64>(needed, leads[1]);
-        let mut index: Memory<u64> = bench.zeroed(1, leads[2]);
+        let mut index: Memory<u64> = bench.zeroed(1, leads[1]);
         let what = format!("{n} {} at {leads:?}", type_name::<T>());
         // NaN equals nothing, and is before nothing.
         let first = |before: fn(&T, &T) -> bool| {
@@ -86,21 +85,11 @@ fn finds<T: Value + Number + PartialOrd>(bench: &Bench, seed: u64) {
             [found.map_or(u64::MAX, |at| at as u64)]
         };
         kernels
-            .reduce_arg_min(
-                on_input.view(),
-                scratch.view_mut(),
-                index.view_mut(),
-                stream,
-            )
+            .reduce_arg_min(on_input.view(), &mut scratch, index.view_mut(), stream)
             .unwrap();
         index.expect(bench, &first(|a, b| a < b), &format!("arg_min of {what}"));
         kernels
-            .reduce_arg_max(
-                on_input.view(),
-                scratch.view_mut(),
-                index.view_mut(),
-                stream,
-            )
+            .reduce_arg_max(on_input.view(), &mut scratch, index.view_mut(), stream)
             .unwrap();
         index.expect(bench, &first(|a, b| a > b), &format!("arg_max of {what}"));
     }
@@ -151,15 +140,10 @@ fn long_inputs_are_reduced_in_the_fixed_order() {
     let numbers: fn(&mut Random, usize) -> Vec<f32> = finite!(f32);
     let input = numbers(&mut Random::new(9), LOOPS);
     let on_input = bench.upload(&input, 0);
-    let mut scratch = bench.zeroed::<f32>(REDUCE_MAX_BLOCKS as usize, 0);
+    let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
     let mut total = bench.zeroed::<f32>(1, 0);
     kernels
-        .reduce_sum(
-            on_input.view(),
-            scratch.view_mut(),
-            total.view_mut(),
-            stream,
-        )
+        .reduce_sum(on_input.view(), &mut scratch, total.view_mut(), stream)
         .unwrap();
     total.expect(&bench, &[reference::reduce_sum_f32(&input)], "a long sum");
 }

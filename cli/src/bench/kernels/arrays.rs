@@ -1,7 +1,7 @@
 //! What is measured, and the memory that it is measured on.
 
 use cupola_kernels::Kernels;
-use cupola_kernels::geometry::ReducePlan;
+use cupola_kernels::ops::ReduceScratch;
 use cupola_managers::{Buffer, Context, Error, PoolConfig, Stream, ops};
 use half::f16;
 
@@ -10,7 +10,7 @@ pub(super) struct Arrays {
     a: Buffer<f32>,
     b: Buffer<f32>,
     output: Buffer<f32>,
-    scratch: Buffer<f64>,
+    scratch: ReduceScratch,
     result: Buffer<f64>,
 }
 
@@ -18,12 +18,11 @@ impl Arrays {
     pub(super) fn new(context: &Context, bytes: usize, stream: &Stream) -> Result<Self, Error> {
         let pool = context.memory_pool(PoolConfig::limit(3 * bytes as u64 + (64 << 20)))?;
         let n = bytes / size_of::<f32>();
-        let scratch = ReducePlan::new(n as u64).scratch_elements();
         let mut arrays = Self {
             a: pool.zeros(n, stream)?,
             b: pool.zeros(n, stream)?,
             output: pool.zeros(n, stream)?,
-            scratch: pool.zeros(scratch, stream)?,
+            scratch: ReduceScratch::new(&pool, stream)?,
             result: pool.zeros(1, stream)?,
         };
         ops::fill(&mut arrays.a, 1.0_f32, stream)?;
@@ -55,6 +54,51 @@ pub(super) const COPY: Case = Case {
     launch: |_, arrays, stream| ops::copy(&arrays.a, &mut arrays.output, stream),
     result: |kernels, arrays, stream| arrays.output_outcome(arrays.len(), kernels, stream),
 };
+
+/// A reduction of the ones, as elements of another type, to the least or the largest of them.
+macro_rules! extreme {
+    ($name:literal, $of:ident, $reduce:ident, $expected:expr, $number:expr) => {
+        Case {
+            name: $name,
+            traffic: 1.0,
+            launch: |kernels, arrays, stream| {
+                let input = arrays.a.view().cast::<$of>()?;
+                let result = arrays.result.view_mut().cast()?.slice(..1)?;
+                kernels.$reduce(input, &mut arrays.scratch, result, stream)
+            },
+            result: |_, arrays, stream| {
+                let result = arrays.result.view().cast::<$of>()?;
+                let number: fn($of) -> f64 = $number;
+                Ok(Outcome {
+                    found: number(result.to_vec(stream)?[0]),
+                    expected: $expected,
+                })
+            },
+        }
+    };
+}
+
+/// The index of an extremum of the ones: that of the first.
+macro_rules! index {
+    ($name:literal, $of:ident, $reduce:ident) => {
+        Case {
+            name: $name,
+            traffic: 1.0,
+            launch: |kernels, arrays, stream| {
+                let input = arrays.a.view().cast::<$of>()?;
+                let index = arrays.result.view_mut().cast()?;
+                kernels.$reduce(input, &mut arrays.scratch, index, stream)
+            },
+            result: |_, arrays, stream| {
+                let index = arrays.result.view().cast::<u64>()?;
+                Ok(Outcome {
+                    found: index.to_vec(stream)?[0] as f64,
+                    expected: 0.0,
+                })
+            },
+        }
+    };
+}
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -126,9 +170,8 @@ pub(super) const CASES: &[Case] = &[
         name: "sum f32",
         traffic: 1.0,
         launch: |kernels, arrays, stream| {
-            let scratch = arrays.scratch.view_mut().cast()?;
             let total = arrays.result.view_mut().cast()?.slice(..1)?;
-            kernels.reduce_sum(&arrays.a, scratch, total, stream)
+            kernels.reduce_sum(&arrays.a, &mut arrays.scratch, total, stream)
         },
         result: |_, arrays, stream| {
             Ok(Outcome {
@@ -153,21 +196,24 @@ pub(super) const CASES: &[Case] = &[
             })
         },
     },
-    Case {
-        name: "max f32",
-        traffic: 1.0,
-        launch: |kernels, arrays, stream| {
-            let scratch = arrays.scratch.view_mut().cast()?;
-            let largest = arrays.result.view_mut().cast()?.slice(..1)?;
-            kernels.reduce_max(&arrays.a, scratch, largest, stream)
-        },
-        result: |_, arrays, stream| {
-            Ok(Outcome {
-                found: arrays.f32_result(stream)?,
-                expected: 1.0,
-            })
-        },
-    },
+    extreme!("min f32", f32, reduce_min, 1.0, f64::from),
+    extreme!("max f32", f32, reduce_max, 1.0, f64::from),
+    extreme!(
+        "max f64",
+        f64,
+        reduce_max,
+        f64::from_bits(0x3f80_0000_3f80_0000),
+        |x| x
+    ),
+    extreme!(
+        "max u64",
+        u64,
+        reduce_max,
+        0x3f80_0000_3f80_0000_u64 as f64,
+        |x| x as f64
+    ),
+    index!("arg_min f32", f32, reduce_arg_min),
+    index!("arg_max f64", f64, reduce_arg_max),
 ];
 
 impl Arrays {
@@ -197,8 +243,7 @@ impl Arrays {
 /// The sum of the first n elements of the output: any one that was not written shows in it.
 fn sum(kernels: &Kernels, arrays: &mut Arrays, n: usize, stream: &Stream) -> Result<f64, Error> {
     let input = arrays.output.slice(..n)?;
-    let scratch = arrays.scratch.view_mut().cast()?;
     let total = arrays.result.view_mut().cast::<f32>()?.slice(..1)?;
-    kernels.reduce_sum(input, scratch, total, stream)?;
+    kernels.reduce_sum(input, &mut arrays.scratch, total, stream)?;
     arrays.f32_result(stream)
 }

@@ -5,6 +5,7 @@
 //! run. Times are the device's, of several launches in a row; the rounds of all take turns.
 
 mod arrays;
+mod grids;
 
 use cupola_kernels::Kernels;
 use cupola_managers::{Context, Device, Error, Event, EventConfig, Stream, StreamConfig, ops};
@@ -186,5 +187,7 @@ fn measure(
             figures.want_least(&name, LEAST, &against);
         }
     }
+    drop(arrays);
+    grids::measure(figures, plan, context, clock, bytes, &against)?;
     Ok(())
 }

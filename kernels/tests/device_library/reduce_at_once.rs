@@ -1,0 +1,149 @@
+//! Reductions that run at the same time, that follow each other, and in graphs: what of one is left in
+//! scratch memory, or is there of another, changes no bit.
+
+use cupola_kernels::ops::ReduceScratch;
+use cupola_kernels::reference;
+use cupola_managers::Error;
+use cupola_managers::graph::{CaptureConfig, Graph};
+use cupola_random::Random;
+use cupola_sim::Machine;
+
+use super::{Bench, target};
+
+/// Numbers of many sizes, so that every order of additions gives other bits.
+fn numbers(random: &mut Random, n: usize) -> Vec<f32> {
+    let one = |_| {
+        let bits = random.next_u64();
+        bits as i32 as f32 * f32::powi(2.0, (bits >> 58) as i32 - 40)
+    };
+    (0..n).map(one).collect()
+}
+
+/// The default order, and some in which chance decides which slice of which block runs next.
+fn benches() -> Vec<Bench> {
+    if target::is_gpu() {
+        return vec![Bench::new()];
+    }
+    let seeded = |seed| Bench::over(Machine::builder().seed(seed).build().driver());
+    [Bench::new()]
+        .into_iter()
+        .chain((1..=4).map(seeded))
+        .collect()
+}
+
+// Without it reductions on several streams could count each other's blocks, or one that follows another
+// begin with what that has left.
+#[test]
+fn reductions_on_several_streams_do_not_meet() {
+    const STREAMS: usize = 4;
+    const ROUNDS: usize = 6;
+    for (seed, bench) in benches().into_iter().enumerate() {
+        let random = &mut Random::new(seed as u64);
+        let (kernels, pool) = (&bench.kernels, &bench.pool);
+        let mut lanes = Vec::new();
+        for _ in 0..STREAMS {
+            let stream = bench.context.streams().create(Default::default()).unwrap();
+            let scratch = ReduceScratch::new(pool, &stream).unwrap();
+            let n = 4097 + random.index(40_000);
+            let input = numbers(random, n);
+            let on_input = pool.upload(&input, &stream).unwrap();
+            let results = pool.zeros::<f32>(ROUNDS, &stream).unwrap();
+            let indices = pool.zeros::<u64>(ROUNDS, &stream).unwrap();
+            lanes.push((stream, scratch, input, on_input, results, indices));
+        }
+        for round in 0..ROUNDS {
+            for (stream, scratch, _, input, results, indices) in &mut lanes {
+                // Of other types and lengths in turns.
+                let part = input.slice(..input.len() - 7 * round).unwrap();
+                let result = results.slice_mut(round..=round).unwrap();
+                kernels.reduce_sum(part, scratch, result, stream).unwrap();
+                let index = indices.slice_mut(round..=round).unwrap();
+                kernels
+                    .reduce_arg_max(part, scratch, index, stream)
+                    .unwrap();
+            }
+        }
+        for (stream, _, input, _, results, indices) in &lanes {
+            let parts = (0..ROUNDS).map(|round| &input[..input.len() - 7 * round]);
+            let sums: Vec<u32> = (parts.clone())
+                .map(|part| reference::reduce_sum_f32(part).to_bits())
+                .collect();
+            let found: Vec<u32> = (results.to_vec(stream).unwrap())
+                .into_iter()
+                .map(f32::to_bits)
+                .collect();
+            assert_eq!(found, sums);
+            // The first of the largest.
+            let largest = parts.map(|part| {
+                let most = part.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                part.iter().position(|&x| x == most).unwrap() as u64
+            });
+            let found = indices.to_vec(stream).unwrap();
+            assert_eq!(found, largest.collect::<Vec<_>>());
+        }
+    }
+}
+
+// Without it one scratch memory on two streams could be used by both at once.
+#[test]
+fn scratch_memory_goes_from_stream_to_stream() {
+    for (seed, bench) in benches().into_iter().enumerate() {
+        let random = &mut Random::new(seed as u64);
+        let input = numbers(random, 30_000);
+        let on_input = bench.pool.upload(&input, &bench.stream).unwrap();
+        let mut scratch = ReduceScratch::new(&bench.pool, &bench.stream).unwrap();
+        let others: [_; 3] =
+            std::array::from_fn(|_| bench.context.streams().create(Default::default()).unwrap());
+        let mut totals = others
+            .each_ref()
+            .map(|stream| bench.pool.zeros::<f32>(1, stream).unwrap());
+        for _ in 0..3 {
+            for (stream, total) in others.iter().zip(&mut totals) {
+                let (input, scratch) = (&on_input, &mut scratch);
+                (bench.kernels.reduce_sum(input, scratch, total, stream)).unwrap();
+            }
+        }
+        let right = reference::reduce_sum_f32(&input).to_bits();
+        for (stream, total) in others.iter().zip(&totals) {
+            assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right);
+        }
+    }
+}
+
+// Without it a reduction could be more than one launch, or the counter of its blocks not be zero again when a
+// graph runs once more.
+#[test]
+fn a_graph_of_a_reduction_has_one_node_and_can_be_launched_again() {
+    let bench = Bench::new();
+    let stream = &bench.stream;
+    let random = &mut Random::new(5);
+    let mut input = numbers(random, 50_000);
+    let mut on_input = bench.pool.upload(&input, stream).unwrap();
+    let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
+    let mut total = bench.pool.zeros::<f32>(1, stream).unwrap();
+    // A capture begins after the kernel is loaded.
+    (bench.kernels)
+        .reduce_sum(&on_input, &mut scratch, &mut total, stream)
+        .unwrap();
+    let config = CaptureConfig::default();
+    let (graph, ()) = Graph::capture(&bench.context, config, |capture| {
+        let stream = capture.stream().clone();
+        (bench.kernels).reduce_sum(&on_input, &mut scratch, &mut total, &stream)?;
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    assert_eq!(graph.nodes().unwrap(), 1);
+    let mut executable = graph.instantiate().unwrap();
+    for round in 0..5 {
+        input[round] += 1.0e20;
+        cupola_managers::ops::write(&mut on_input, &input, stream).unwrap();
+        executable.launch(stream).unwrap();
+        let right = reference::reduce_sum_f32(&input).to_bits();
+        assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
+        // And by a call in between, with the graph's own scratch memory.
+        (bench.kernels)
+            .reduce_sum(&on_input, &mut scratch, &mut total, stream)
+            .unwrap();
+        assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
+    }
+}
