@@ -11,6 +11,14 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
+/// What the sources read beside themselves, in the order in which they are hashed.
+const HEADERS: [&str; 4] = [
+    "prelude.cuh",
+    "cupola.cuh",
+    "builtins/language.cuh",
+    "builtins/intrinsics.cuh",
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=device");
@@ -22,8 +30,9 @@ fn main() {
 
 fn embed() -> Result<(), String> {
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-    let prelude = read_text(&root.join("device/prelude.cuh"))?;
-    let header = read_text(&root.join("device/cupola.cuh"))?;
+    let device = root.join("device");
+    let headers = HEADERS.map(|name| read_text(&device.join(name)));
+    let headers = headers.into_iter().collect::<Result<Vec<_>, _>>()?;
     let sources = names(&root.join("device"), "cu")?;
     let compiled = names(&root.join("ptx"), "ptx")?;
     if sources != compiled {
@@ -37,21 +46,18 @@ fn embed() -> Result<(), String> {
     for name in &sources {
         let source = read_text(&root.join(format!("device/{name}.cu")))?;
         let ptx = read_text(&root.join(format!("ptx/{name}.ptx")))?;
-        let hash = format!(
-            "{:x}",
-            Sha256::new()
-                .chain_update(&prelude)
-                .chain_update(&header)
-                .chain_update(&source)
-                .finalize()
-        );
+        let mut hasher = Sha256::new();
+        for text in headers.iter().chain([&source]) {
+            hasher.update(text);
+        }
+        let hash = format!("{:x}", hasher.finalize());
         let recorded = ptx
             .lines()
             .find_map(|line| line.strip_prefix("// source-sha256: "));
         if recorded != Some(hash.as_str()) {
             return Err(format!(
-                "kernels/ptx/{name}.ptx was not made from the present {name}.cu, \
-                 prelude.cuh and cupola.cuh (it records source SHA-256 {}, they have {hash}); \
+                "kernels/ptx/{name}.ptx was not made from the present {name}.cu and {HEADERS:?} \
+                 (it records source SHA-256 {}, they have {hash}); \
                  run `cargo xtask ptx`",
                 recorded.unwrap_or("none")
             ));

@@ -83,7 +83,7 @@ impl Embedded {
         self.entries
     }
 
-    /// SHA-256 in hexadecimal of [`PRELUDE`] followed by [`HEADER`] and the source.
+    /// SHA-256 in hexadecimal of [`PRELUDE`], [`HEADER`], what clang reads before them, and the source.
     #[must_use]
     pub const fn source_sha256(&self) -> &'static str {
         self.source_sha256

@@ -2,7 +2,7 @@
 //!
 //! The compiler is clang 14 and no other: the files are checked in, and CI proves that
 //! they are current by making them again and comparing bytes. No part of a CUDA toolkit
-//! is used; `prelude.cuh` declares what clang needs.
+//! is used; `kernels/device/builtins` declares what clang needs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,14 @@ const FLAGS: &[&str] = &[
     "-S",
 ];
 
+/// What the sources read beside themselves.
+const HEADERS: [&str; 4] = [
+    "prelude.cuh",
+    "cupola.cuh",
+    "builtins/language.cuh",
+    "builtins/intrinsics.cuh",
+];
+
 /// Writes every `kernels/ptx/NAME.ptx`, or with `check` compares them with what would be
 /// written and fails with the list of those that differ.
 ///
@@ -67,10 +75,8 @@ pub(crate) fn run(check: bool) -> Result<()> {
 
     let device = kernels.join("device");
     let output = kernels.join("ptx");
-    let headers = [
-        read_text(&device.join("prelude.cuh"))?,
-        read_text(&device.join("cupola.cuh"))?,
-    ];
+    let headers = HEADERS.map(|name| read_text(&device.join(name)));
+    let headers = headers.into_iter().collect::<Result<Vec<_>>>()?;
     let mut stale = Vec::new();
     let mut expected = Vec::new();
     for source in files_with_extension(&device, "cu")? {
@@ -148,7 +154,7 @@ fn clang_version(text: &str) -> Option<&str> {
 }
 
 /// The text of the .ptx file of `source`.
-fn compile(clang: &Clang, device: &Path, source: &Path, headers: &[String; 2]) -> Result<String> {
+fn compile(clang: &Clang, device: &Path, source: &Path, headers: &[String]) -> Result<String> {
     let name = file_name(source);
     // Run in the folder, with a relative name, so that no path can reach the output.
     let answer = Command::new(&clang.program)
@@ -179,7 +185,7 @@ fn compile(clang: &Clang, device: &Path, source: &Path, headers: &[String; 2]) -
 
 /// SHA-256 in hexadecimal of the headers followed by the source: what the build script of
 /// the kernels crate recomputes to find stale PTX.
-fn source_hash(headers: &[String; 2], source: &str) -> String {
+fn source_hash(headers: &[String], source: &str) -> String {
     let mut hasher = Sha256::new();
     for header in headers {
         hasher.update(header);

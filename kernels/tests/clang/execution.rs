@@ -185,7 +185,8 @@ fn name_expressions_name_kernels_variables_and_templates() {
     }
 }
 
-// Without it our own kernels would not compile here as they do by NVRTC: their prelude is read already.
+// Without it our own kernels would not compile here as they do by NVRTC: what their prelude declares is
+// there already.
 #[test]
 fn the_sources_of_this_crate_compile() {
     for clang in clangs() {

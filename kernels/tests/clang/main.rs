@@ -5,6 +5,7 @@
 //! they fail.
 #![cfg(unix)]
 
+mod builtins;
 mod cached;
 mod execution;
 mod producers;

@@ -151,6 +151,8 @@ impl Arithmetic {
         }];
         if self.flush == Switch::On {
             arguments.push("-fcuda-flush-denormals-to-zero");
+            // For the instructions that the built-in functions name.
+            arguments.push("-DCUPOLA_FLUSH_TO_ZERO");
         }
         if self.functions == Switch::Off {
             arguments.push("-fcuda-approx-transcendentals");

@@ -1,10 +1,11 @@
 //! [`ClangCompiler`]: clang, started as a program, as a compiler of the same requests as NVRTC.
 //!
 //! No file of a CUDA toolkit and no header of the host takes part (`-nocudainc -nocudalib
-//! -nostdinc`): what CUDA C++ has built in is declared by [`PRELUDE`](crate::PRELUDE), which is read
-//! before the source. `docs/design/kernels.md` says what differs from NVRTC.
+//! -nostdinc`): what CUDA C++ has built in is declared by the files of `kernels/device/builtins`, which are
+//! read before the source. `docs/design/kernels.md` says what differs from NVRTC.
 
 mod arguments;
+mod builtins;
 mod find;
 mod names;
 mod process;
@@ -18,21 +19,18 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
-
 use super::{
     Cancellation, ClangAttempt, ClangVersion, CompileError, CompileOption, CompileRequest,
     Compiled, CompilerCall, CompilerVersion, Dependencies, Diagnostic, PlaceState, Severity,
     SourceText, TargetArchitecture,
 };
-use crate::PRELUDE;
 use names::Names;
 use process::Ended;
 use workspace::Workspace;
 
 /// Goes up whenever a request is translated to other arguments or texts than before, because kept
 /// results are of those.
-const TRANSLATION: u32 = 1;
+const TRANSLATION: u32 = 2;
 
 /// clang. Cheap to clone, and shared by threads: each compile is a process of its own.
 ///
@@ -43,8 +41,10 @@ const TRANSLATION: u32 = 1;
 ///   the file that includes it.
 /// - With [`CompileOption::FastMath`] square roots stay exact.
 /// - [`CompileOption::Other`] is an argument of clang, not of NVRTC.
-/// - Built-in are the names of [`PRELUDE`](crate::PRELUDE) and those of clang itself. A request that has
-///   exactly that text among its headers gets it from there.
+/// - Built-in are the names of CUDA C++ that can be had without a file of NVIDIA's: vectors, registers, barriers,
+///   warps, atomics, integer and bit functions, operations that name their rounding, and mathematical functions
+///   of floats within 1 ulp. A function of NVRTC's that is missing (of doubles, all that is not one IEEE operation)
+///   is an error of the source which says so. `docs/design/kernels.md` has the list.
 #[derive(Clone, Debug)]
 pub struct ClangCompiler {
     found: Arc<Found>,
@@ -132,9 +132,9 @@ impl ClangCompiler {
 
     /// Names the compiler, wherever it is installed, with what this crate adds to it.
     pub(super) fn identity(&self) -> String {
-        let prelude = Sha256::digest(PRELUDE);
+        let builtins = builtins::digest();
         format!(
-            "{}, translation {TRANSLATION}, prelude {prelude:x}",
+            "{}, translation {TRANSLATION}, built-in {builtins}",
             self.found.banner
         )
     }
@@ -164,7 +164,7 @@ impl ClangCompiler {
         self.check_architecture(request.target().architecture())?;
         let names = Names::of(request.name_expressions());
         let workspace = Workspace::create().map_err(failed("a private folder for a compile"))?;
-        let layout = Layout::write(&workspace, request, &dependencies, &names, version)?;
+        let layout = Layout::write(&workspace, request, &names, version)?;
         let mut command = Command::new(self.program());
         command.args(&arguments).args(&layout.arguments);
         let log = workspace.path("log");
@@ -260,7 +260,6 @@ impl Layout {
     fn write(
         workspace: &Workspace,
         request: &CompileRequest,
-        dependencies: &Dependencies,
         names: &Names,
         version: ClangVersion,
     ) -> Result<Self, CompileError> {
@@ -269,9 +268,10 @@ impl Layout {
             let written = workspace.write(path, text);
             written.map_err(failed("a file for a compile"))
         };
-        if !brings_prelude(request, dependencies) {
-            let prelude = write(Path::new("built-in/prelude.cuh"), PRELUDE)?;
-            arguments.extend(["-include".into(), prelude.into_os_string()]);
+        for (name, text) in builtins::FILES {
+            let text = numbered(&format!("cupola/{name}"), text);
+            let file = write(&Path::new("built-in").join(name), &text)?;
+            arguments.extend(["-include".into(), file.into_os_string()]);
         }
         // Each has a folder of its own, so that none is found but by its whole name. What is found there
         // leads to the text, which lies beside no other that it could include.
@@ -328,15 +328,6 @@ impl Layout {
             list,
         })
     }
-}
-
-/// Whether the prelude is among what the request may include: twice it would not compile.
-fn brings_prelude(request: &CompileRequest, dependencies: &Dependencies) -> bool {
-    let sha256 = Sha256::digest(PRELUDE).into();
-    let is_prelude = |state: PlaceState| state == PlaceState::File { sha256 };
-    let texts = request.headers().iter().chain([request.source()]);
-    texts.into_iter().any(|it| it.text == PRELUDE)
-        || dependencies.places().iter().any(|it| is_prelude(it.state))
 }
 
 /// A text whose messages and `__FILE__` have its own name.
