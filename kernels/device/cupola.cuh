@@ -535,10 +535,12 @@ CUPOLA_DEVICE T block_reduce(T value, F f, T* lanes) {
 CUPOLA_DEVICE bool is_last_block(u32* arrived) {
     bool last = false;
     if (block_thread() == 0) {
-        // The first fence is for what this block wrote, the second for what the last one is going to read.
+        // This fence is for what the block wrote, the second for what the last one is going to read.
         detail::device_fence();
         last = detail::increment_or_wrap(arrived, grid_blocks() - 1) == grid_blocks() - 1;
-        detail::device_fence();
+        if (last) {
+            detail::device_fence();
+        }
     }
     return detail::block_any(last);
 }
@@ -558,8 +560,8 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
 #pragma unroll 1
     for (u64 k = block; k * tile < n; k += blocks) {
         u64 at = k * tile + block_thread() * N;
-        Pack<T, N> packs[PACKS_IN_FLIGHT];
         if (k < whole) {
+            Pack<T, N> packs[PACKS_IN_FLIGHT];
 #pragma unroll
             for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
                 packs[p] = load<N>(input + at + p * Threads * N);
@@ -572,22 +574,19 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
                 }
             }
         } else {
-            // The last tile, or one of an input where no packs begin: all loads before the first use here
-            // too. Behind the last element it is loaded once more, and left out.
-#pragma unroll
-            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+            // The last tile, or one of an input where no packs begin. Behind the last element it is loaded
+            // once more, and left out: so the loads of a pack wait for nothing.
+#pragma unroll 1
+            for (u32 p = 0; p < PACKS_IN_FLIGHT && at < n; p++, at += Threads * N) {
+                Pack<T, N> pack;
 #pragma unroll
                 for (u32 lane = 0; lane < N; lane++) {
-                    u64 i = at + p * Threads * N + lane;
-                    packs[p].lanes[lane] = input[i < n ? i : n - 1];
+                    pack.lanes[lane] = input[at + lane < n ? at + lane : n - 1];
                 }
-            }
-#pragma unroll
-            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
 #pragma unroll
                 for (u32 lane = 0; lane < N; lane++) {
-                    T with = f(values[lane], packs[p].lanes[lane]);
-                    values[lane] = at + p * Threads * N + lane < n ? with : values[lane];
+                    T with = f(values[lane], pack.lanes[lane]);
+                    values[lane] = at + lane < n ? with : values[lane];
                 }
             }
         }

@@ -11,6 +11,8 @@
 using namespace cupola;
 
 #define THREADS 256
+// Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
+#define RESIDENT 6
 
 // What changes no other value: NaN among floats.
 template <typename T> struct Nothing {
@@ -35,7 +37,7 @@ template <> struct Nothing<u64> {
 };
 
 #define EXTREME(name, Op, nothing, T)                                                          \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                            \
     cupola_reduce_##name##_##T(const T* input, u64 n, void* scratch, T* result) {              \
         __shared__ T lanes[THREADS];                                                           \
         T none = Nothing<T>::nothing();                                                        \

@@ -14,6 +14,8 @@
 using namespace cupola;
 
 #define THREADS 256
+// Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
+#define RESIDENT 6
 #define NONE 0xffffffffffffffffull
 
 template <typename T> struct Found {
@@ -100,7 +102,7 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
 }
 
 #define FIND(name, Order, T)                                                                   \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                            \
     cupola_reduce_##name##_##T(const T* input, u64 n, void* scratch, u64* result) {            \
         __shared__ Found<T> lanes[THREADS];                                                    \
         find<T, Order<T>>(n, input, lanes, scratch, result);                                   \

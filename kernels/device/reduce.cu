@@ -13,9 +13,11 @@
 using namespace cupola;
 
 #define THREADS 256
+// Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
+#define RESIDENT 6
 
 #define SUM(T)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                            \
     cupola_reduce_sum_##T(const T* input, u64 n, void* scratch, T* result) {                   \
         __shared__ T lanes[THREADS];                                                           \
         reduce_grid<THREADS, lanes_of<T>()>(n, input, (T)0, Add<T>(), lanes, scratch, result); \

@@ -30,7 +30,7 @@ impl Kernels {
         if geometry::reduce(input.len() as u64).blocks == 1 {
             let mut untouched = runtime.scratch(0)?;
             let scratch = untouched.view_mut();
-            return self.reduce(Reduction::Sum, input, scratch, total, runtime.stream());
+            return self.reduce_in(Reduction::Sum, input, scratch, total, runtime.stream());
         }
         let mut scratch = ReduceScratch::new(runtime.pool(), runtime.stream())?;
         self.reduce_sum(input, &mut scratch, total, runtime.stream())
@@ -52,7 +52,7 @@ impl Kernels {
     ) -> Result<()> {
         let (input, total) = (input.into(), total.into());
         expect_len("total", total.len(), 1)?;
-        self.reduce(Reduction::Sum, input, scratch.view(), total, stream)
+        self.reduce(Reduction::Sum, input, scratch, total, stream)
     }
 
     /// Sets `least`, one element, to the smallest of `input`. Of floats a NaN counts as missing, and -0
@@ -70,7 +70,7 @@ impl Kernels {
     ) -> Result<()> {
         let (input, least) = (input.into(), least.into());
         expect_len("least", least.len(), 1)?;
-        self.reduce(Reduction::Min, input, scratch.view(), least, stream)
+        self.reduce(Reduction::Min, input, scratch, least, stream)
     }
 
     /// Sets `largest`, one element, to the largest of `input`. Of floats a NaN counts as missing, and -0
@@ -88,7 +88,7 @@ impl Kernels {
     ) -> Result<()> {
         let (input, largest) = (input.into(), largest.into());
         expect_len("largest", largest.len(), 1)?;
-        self.reduce(Reduction::Max, input, scratch.view(), largest, stream)
+        self.reduce(Reduction::Max, input, scratch, largest, stream)
     }
 
     /// Sets `index`, one element, to the index of the first of the smallest of `input`, or to `u64::MAX`
@@ -105,7 +105,7 @@ impl Kernels {
     ) -> Result<()> {
         let (input, index) = (input.into(), index.into());
         expect_len("index", index.len(), 1)?;
-        self.reduce(Reduction::ArgMin, input, scratch.view(), index, stream)
+        self.reduce(Reduction::ArgMin, input, scratch, index, stream)
     }
 
     /// Sets `index`, one element, to the index of the first of the largest of `input`, or to `u64::MAX`
@@ -122,12 +122,25 @@ impl Kernels {
     ) -> Result<()> {
         let (input, index) = (input.into(), index.into());
         expect_len("index", index.len(), 1)?;
-        self.reduce(Reduction::ArgMax, input, scratch.view(), index, stream)
+        self.reduce(Reduction::ArgMax, input, scratch, index, stream)
     }
 
-    /// A reduction to an element (`R` is `T`), or to an index (`u64`), with what a [`ReduceScratch`] is made of
-    /// unless the grid has one block.
+    /// A reduction to an element (`R` is `T`), or to an index (`u64`).
     fn reduce<T: Number, R: DeviceCopy>(
+        &self,
+        reduction: Reduction,
+        input: DeviceSlice<'_, T>,
+        scratch: &mut ReduceScratch,
+        result: DeviceSliceMut<'_, R>,
+        stream: &Stream,
+    ) -> Result<()> {
+        self.reduce_in(reduction, input, scratch.on(stream)?, result, stream)?;
+        scratch.used_on(stream);
+        Ok(())
+    }
+
+    /// The same in what a [`ReduceScratch`] is made of, or in no memory where the grid has one block.
+    fn reduce_in<T: Number, R: DeviceCopy>(
         &self,
         reduction: Reduction,
         input: DeviceSlice<'_, T>,

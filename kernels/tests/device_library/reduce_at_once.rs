@@ -5,8 +5,13 @@ use cupola_kernels::ops::ReduceScratch;
 use cupola_kernels::reference;
 use cupola_managers::Error;
 use cupola_managers::graph::{CaptureConfig, Graph};
+use cupola_managers::ops;
+use cupola_managers::runtime::RuntimeContext;
 use cupola_random::Random;
 use cupola_sim::Machine;
+
+use cupola_sim::fault::FaultTable;
+use cupola_sys::driver::{CUresult, id};
 
 use super::{Bench, target};
 
@@ -91,13 +96,14 @@ fn scratch_memory_goes_from_stream_to_stream() {
         let random = &mut Random::new(seed as u64);
         let input = numbers(random, 30_000);
         let on_input = bench.pool.upload(&input, &bench.stream).unwrap();
+        ops::synchronize(&bench.stream).unwrap();
         let mut scratch = ReduceScratch::new(&bench.pool, &bench.stream).unwrap();
         let others: [_; 3] =
             std::array::from_fn(|_| bench.context.streams().create(Default::default()).unwrap());
         let mut totals = others
             .each_ref()
             .map(|stream| bench.pool.zeros::<f32>(1, stream).unwrap());
-        for _ in 0..3 {
+        for _ in 0..5 {
             for (stream, total) in others.iter().zip(&mut totals) {
                 let (input, scratch) = (&on_input, &mut scratch);
                 (bench.kernels.reduce_sum(input, scratch, total, stream)).unwrap();
@@ -136,7 +142,7 @@ fn a_graph_of_a_reduction_has_one_node_and_can_be_launched_again() {
     let mut executable = graph.instantiate().unwrap();
     for round in 0..5 {
         input[round] += 1.0e20;
-        cupola_managers::ops::write(&mut on_input, &input, stream).unwrap();
+        ops::write(&mut on_input, &input, stream).unwrap();
         executable.launch(stream).unwrap();
         let right = reference::reduce_sum_f32(&input).to_bits();
         assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
@@ -146,4 +152,81 @@ fn a_graph_of_a_reduction_has_one_node_and_can_be_launched_again() {
             .unwrap();
         assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
     }
+}
+
+// Without it a length could need a second launch, or the scratch memory be filled before each.
+#[test]
+fn a_reduction_is_one_launch_at_any_length() {
+    let table = FaultTable::new(target::driver());
+    let bench = Bench::over(table.driver());
+    let (kernels, pool, stream) = (&bench.kernels, &bench.pool, &bench.stream);
+    let mut scratch = ReduceScratch::new(pool, stream).unwrap();
+    let mut result = pool.zeros::<f32>(1, stream).unwrap();
+    let mut index = pool.zeros::<u64>(1, stream).unwrap();
+    let largest = 1 << if target::is_gpu() { 28 } else { 18 };
+    for n in [0, 1, 256, 4096, 4097, 100_000, largest] {
+        let input = pool.zeros::<f32>(n, stream).unwrap();
+        let (input, scratch, stream) = (input.view(), &mut scratch, stream);
+        table.reset();
+        kernels
+            .reduce_sum(input, scratch, &mut result, stream)
+            .unwrap();
+        kernels
+            .reduce_min(input, scratch, &mut result, stream)
+            .unwrap();
+        kernels
+            .reduce_max(input, scratch, &mut result, stream)
+            .unwrap();
+        kernels
+            .reduce_arg_min(input, scratch, &mut index, stream)
+            .unwrap();
+        kernels
+            .reduce_arg_max(input, scratch, &mut index, stream)
+            .unwrap();
+        let calls: Vec<_> = table.counts().into_iter().collect();
+        let right = [(id::cuCtxGetCurrent, 5), (id::cuLaunchKernel, 5)];
+        // The first calls load the kernels.
+        assert!(n == 0 || calls == right, "{n} elements: {calls:?}");
+    }
+    // With scratch memory of its own a sum fills that, where there are blocks that need it.
+    let runtime = RuntimeContext::builder(&bench.context)
+        .pool_limit(8 << 20)
+        .build()
+        .unwrap();
+    let _entered = runtime.enter();
+    for (n, fills) in [(4096, 0), (4097, 1)] {
+        let input = pool.zeros::<f32>(n, stream).unwrap();
+        ops::synchronize(stream).unwrap();
+        table.reset();
+        kernels.sum(&input, &mut result).unwrap();
+        assert_eq!(table.count(id::cuLaunchKernel), 1, "{n} elements");
+        assert_eq!(table.count(id::cuMemsetD8Async), fills, "{n} elements");
+    }
+}
+
+// Without it a launch that was refused could leave scratch memory that no reduction is right with.
+#[test]
+fn a_refused_launch_leaves_scratch_memory_as_it_was() {
+    let table = FaultTable::new(target::driver());
+    let bench = Bench::over(table.driver());
+    let input = numbers(&mut Random::new(3), 20_000);
+    let on_input = bench.pool.upload(&input, &bench.stream).unwrap();
+    let mut scratch = ReduceScratch::new(&bench.pool, &bench.stream).unwrap();
+    let mut total = bench.pool.zeros::<f32>(1, &bench.stream).unwrap();
+    let mut sum = || {
+        bench
+            .kernels
+            .reduce_sum(&on_input, &mut scratch, &mut total, &bench.stream)
+    };
+    sum().unwrap();
+    table.reset();
+    table.fail(
+        id::cuLaunchKernel,
+        1,
+        CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+    );
+    assert!(sum().is_err());
+    sum().unwrap();
+    let right = reference::reduce_sum_f32(&input).to_bits();
+    assert_eq!(total.to_vec(&bench.stream).unwrap()[0].to_bits(), right);
 }

@@ -200,8 +200,9 @@ impl Stream {
     /// Whether the stream's work is captured by [`Graph::capture`](crate::Graph::capture). A stream
     /// is marked before any caller has it, and the mark goes after the capture's end: a thread that
     /// has the stream knows of the mark as long as its work would be captured.
+    #[must_use]
     #[inline]
-    pub(crate) fn is_captured(&self) -> bool {
+    pub fn is_captured(&self) -> bool {
         self.capture_mark().is_open.load(Ordering::Relaxed)
     }
 

@@ -10,8 +10,8 @@ use cupola_managers::{Buffer, Context, Error, MemoryPool, PoolConfig, Stream, op
 use super::{Clock, Plan, size_name};
 use crate::bench::Figures;
 
-/// Numbers of blocks, up to the largest that there is scratch memory for.
-const GRIDS: [u32; 5] = [512, 1024, 2048, 3072, REDUCE_MAX_BLOCKS];
+/// Numbers of blocks, up to the largest that there is scratch memory for. An H100 holds 792 at once.
+const GRIDS: [u32; 7] = [512, 792, 1024, 1584, 2048, 3072, REDUCE_MAX_BLOCKS];
 
 /// A kernel, and the bytes of its elements.
 const KERNELS: [(&str, &str, usize); 3] = [
