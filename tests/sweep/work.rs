@@ -222,5 +222,8 @@ fn launch_each(
     let mut scratch = ReduceScratch::new(pool, stream)?;
     kernels.reduce_sum(&floats, &mut scratch, scaled.slice_mut(..1)?, stream)?;
     let mut sum = pool.allocate::<u64>(1, stream)?;
-    kernels.reduce_sum(&long, &mut scratch, &mut sum, stream)
+    kernels.reduce_sum(&long, &mut scratch, &mut sum, stream)?;
+    // Another stream waits for the last use of the scratch memory.
+    let other = context.streams().create(Default::default())?;
+    kernels.reduce_sum(&long, &mut scratch, &mut sum, &other)
 }

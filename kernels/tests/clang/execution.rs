@@ -102,11 +102,16 @@ fn options_change_what_is_computed() {
         assert_eq!(fused, a.mul_add(b, -1.0));
         let exact = product.with(CompileOption::FusedMultiplyAdd(Switch::Off));
         assert_eq!(bench.run(&compiler, &exact, &input)[0], a * b - 1.0);
-        let twice = of("extern \"C\" __global__ void k(float* x) { x[0] = x[0] * 2.0f; }");
-        let tiny = [f32::MIN_POSITIVE / 4.0];
-        assert_eq!(bench.run(&compiler, &twice, &tiny)[0], tiny[0] * 2.0);
-        let flushed = twice.with(CompileOption::FlushToZero(Switch::On));
-        assert_eq!(bench.run(&compiler, &flushed, &tiny)[0], 0.0);
+        // By an operator, and by an instruction that a built-in function names.
+        for product in ["x[0] * 2.0f", "__fmul_rn(x[0], 2.0f)"] {
+            let twice = of(&format!(
+                "extern \"C\" __global__ void k(float* x) {{ x[0] = {product}; }}"
+            ));
+            let tiny = [f32::MIN_POSITIVE / 4.0];
+            assert_eq!(bench.run(&compiler, &twice, &tiny)[0], tiny[0] * 2.0);
+            let flushed = twice.with(CompileOption::FlushToZero(Switch::On));
+            assert_eq!(bench.run(&compiler, &flushed, &tiny)[0], 0.0);
+        }
         let standard = of("extern \"C\" __global__ void k(float* x) { x[0] = __cplusplus; }")
             .with(CompileOption::Standard(CppStandard::Cpp20));
         assert_eq!(bench.run(&compiler, &standard, &[0.0])[0], 202_002.0);
