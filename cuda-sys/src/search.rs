@@ -29,6 +29,11 @@ const CONDA: &[&str] = if cfg!(windows) {
     &["lib"]
 };
 
+/// A variable of the environment that says something.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
 /// One library.
 pub(crate) struct Search {
     /// What people call it.
@@ -48,7 +53,6 @@ pub(crate) struct Search {
 impl Search {
     /// The first of the places that has the library.
     pub(crate) fn open(&self) -> Result<Exports, LoadError> {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         if let Some(path) = variable(self.variable) {
             return self.open_at(Path::new(&path));
         }
@@ -56,6 +60,14 @@ impl Search {
         first(self.library, places, ruled_out, |library| {
             self.check(library)
         })
+    }
+
+    /// Every file or bare name that [`open`](Self::open) would try, in order.
+    pub(crate) fn candidates(&self) -> Vec<PathBuf> {
+        match variable(self.variable) {
+            Some(path) => vec![path.into()],
+            None => self.places(&variable).0,
+        }
     }
 
     /// The library at `path`.

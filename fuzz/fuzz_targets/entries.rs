@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     let key = Key::from_digest(Digest::from_bytes([7; 32]));
     check(bytes, &key);
     // The rest of what a fuzzer would have to guess.
-    let empty = [&b"cupolaKC"[..], &1_u32.to_le_bytes(), &[0; 8], key.digest().bytes(), bytes];
+    let empty = [&b"cupolaKC"[..], &2_u32.to_le_bytes(), &[0; 8], key.digest().bytes(), bytes];
     let mut sealed = empty.concat();
     let length = (sealed.len() + Digest::BYTES) as u64;
     sealed[PREFIX - 8..PREFIX].copy_from_slice(&length.to_le_bytes());

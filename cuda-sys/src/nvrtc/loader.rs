@@ -54,6 +54,14 @@ impl Nvrtc {
         Ok(library)
     }
 
+    /// What [`load`](Self::load) would try now, in this order, without trying it: files by their paths,
+    /// and last bare names, which are the system's loader's to find. The first that is there and is NVRTC
+    /// is loaded.
+    #[must_use]
+    pub fn candidates() -> Vec<PathBuf> {
+        SEARCH.candidates()
+    }
+
     /// Loads the library at `path`.
     ///
     /// # Errors

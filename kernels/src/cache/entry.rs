@@ -13,22 +13,27 @@ pub enum EntryKind {
     Image(ImageKind),
     /// No code: which candidate won a measurement (`tune`).
     Tuning,
+    /// No code: which compiler some files are, so that it need not be loaded to be told.
+    Compiler,
 }
 
 impl EntryKind {
     const TUNING: u8 = 5;
+    const COMPILER: u8 = 6;
 
     /// Its number in files, which stays: that of code is the code's.
     pub(super) const fn code(self) -> u8 {
         match self {
             Self::Image(kind) => kind.code(),
             Self::Tuning => Self::TUNING,
+            Self::Compiler => Self::COMPILER,
         }
     }
 
     pub(super) fn from_code(code: u8) -> Option<Self> {
         match code {
             Self::TUNING => Some(Self::Tuning),
+            Self::COMPILER => Some(Self::Compiler),
             _ => ImageKind::from_code(code).map(Self::Image),
         }
     }
@@ -45,6 +50,7 @@ impl fmt::Display for EntryKind {
         match self {
             Self::Image(kind) => kind.fmt(f),
             Self::Tuning => f.write_str("a tuning"),
+            Self::Compiler => f.write_str("a compiler's identity"),
         }
     }
 }

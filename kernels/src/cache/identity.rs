@@ -51,8 +51,8 @@ impl FileIdentity {
         Ok(Self(bytes))
     }
 
-    #[cfg(test)]
-    pub(super) const fn from_bytes(bytes: Vec<u8>) -> Self {
+    /// One that was kept, as [`bytes`](Self::bytes) gave it.
+    pub(crate) const fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 

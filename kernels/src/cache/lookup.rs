@@ -155,6 +155,23 @@ impl<E: Failure> Cache<E> {
         }
     }
 
+    /// What is noted in the private folder under a key that is no compile's, while its files are as they
+    /// were. Neither memory, statistics nor policy know of it: it is no code, and costs no compile.
+    pub(crate) fn noted(&self, key: &Key) -> Option<Entry> {
+        let noted = self.private.as_ref()?.load(key)?;
+        noted.manifest.holds().then_some(noted)
+    }
+
+    /// Notes something there, if all of its files are known and as they were. Two processes that note the
+    /// same replace it by itself.
+    pub(crate) fn note(&self, key: &Key, entry: &Entry) {
+        if let Some(disk) = &self.private
+            && entry.manifest.holds()
+        {
+            disk.store(key, entry);
+        }
+    }
+
     /// Says that the driver rejected an entry: it is dropped, and the next
     /// [`Cache::get_or_compile`] compiles it anew. Threads that were given the same entry may all say
     /// so; it counts once.

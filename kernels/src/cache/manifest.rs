@@ -19,7 +19,7 @@ const LATELY: i64 = 60_000_000_000;
 
 /// What a file's contents are known by without reading them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     pub(super) size: u64,
     pub(super) device: u64,
     pub(super) inode: u64,
@@ -30,6 +30,11 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
+    /// That of the file that is at this path now.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        fs::metadata(path).map(|found| Self::of(&found))
+    }
+
     fn of(found: &Metadata) -> Self {
         let time =
             |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
@@ -69,6 +74,8 @@ pub(super) enum State {
         digest: Digest,
         stamp: Option<Stamp>,
     },
+    /// A file of this stamp, which was not read: too large for that.
+    Stamped(Stamp),
 }
 
 impl Dependency {
@@ -85,7 +92,7 @@ impl Dependency {
     /// Whether it was there.
     #[must_use]
     pub fn is_present(&self) -> bool {
-        matches!(self.state, State::Present { .. })
+        !matches!(self.state, State::Absent)
     }
 
     pub(super) fn state(&self) -> &State {
@@ -98,7 +105,9 @@ impl Dependency {
         match (&self.state, found) {
             (State::Absent, _) if mutant!("manifest_without_absent_files") => true,
             (State::Absent, Err(error)) => is_absence(&error),
-            (State::Absent, Ok(_)) | (State::Present { .. }, Err(_)) => false,
+            (State::Absent, Ok(_)) | (State::Present { .. } | State::Stamped(_), Err(_)) => false,
+            (State::Stamped(_), Ok(_)) if mutant!("manifest_trusts_paths") => true,
+            (State::Stamped(stamp), Ok(found)) => *stamp == Stamp::of(&found),
             (State::Present { digest, stamp }, Ok(found)) => {
                 *stamp == Some(Stamp::of(&found))
                     || read(&self.path).is_ok_and(|it| it.digest() == *digest)
@@ -188,6 +197,29 @@ impl Manifest {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Records a file by its stamp alone, unread, or that there is none; whether it is there. One that was
+    /// written or replaced so lately that a further change would not show makes the manifest one that never
+    /// holds.
+    ///
+    /// # Errors
+    /// What is there cannot be told. Nothing must be kept then.
+    pub(crate) fn stamp(&mut self, path: &Path) -> io::Result<bool> {
+        let path = std::path::absolute(path)?;
+        let (state, is_present) = match fs::metadata(&path) {
+            Ok(found) => {
+                let stamp = Stamp::of(&found);
+                if !stamp.is_settled() {
+                    self.note_unknown();
+                }
+                (State::Stamped(stamp), true)
+            }
+            Err(error) if is_absence(&error) => (State::Absent, false),
+            Err(error) => return Err(error),
+        };
+        self.files.push(Dependency::new(path, state));
+        Ok(is_present)
     }
 
     pub(super) fn from_files(files: Vec<Dependency>) -> Self {

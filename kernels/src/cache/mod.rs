@@ -47,6 +47,7 @@ pub use format::FormatError;
 pub use identity::FileIdentity;
 pub use key::{CompileInputs, Header, Key, KeyBuilder, Variable};
 pub use lookup::{Cache, Fetched, Source};
+pub(crate) use manifest::Stamp;
 pub use manifest::{Dependency, Manifest};
 pub use policy::LoadPolicy;
 pub use recipe::Recipe;

@@ -1,5 +1,7 @@
 //! `CachedCompiler`: a compiler that is asked for nothing that its cache has.
 
+mod identity;
+mod lazy;
 mod linker;
 mod recompile;
 mod request_bytes;
@@ -9,18 +11,22 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use cupola_managers::backend::BackendKind;
+use cupola_managers::device::Architecture;
 use cupola_managers::module::Module;
 use cupola_managers::{Context, Error};
+use cupola_sys::Version;
 use cupola_sys::driver::CUresult;
 
 use crate::cache::{
     Cache, CacheConfig, CacheError, CacheStats, CompileInputs, Digest, Entry, EntryKind, Failure,
-    Fault, Fetched, FileIdentity, Header, Key, Manifest, Recipe, RejectedTwice, Source,
+    Fault, Fetched, Header, Key, Manifest, Recipe, RejectedTwice, Source,
 };
 use crate::compile::{
-    Cancellation, CompileError, CompileOption, CompileRequest, Compiled, Compiler, Dependencies,
-    ImageKind, PlaceState,
+    Cancellation, CompileError, CompileOption, CompileRequest, Compiled, Compiler, CompilerVersion,
+    Dependencies, ImageKind, PlaceState, Places, Target,
 };
+use identity::{Identity, Note};
+use lazy::{LazyCompiler, LoadedCompiler};
 
 pub use linker::{CachedLinker, LinkFailure};
 pub use recompile::Recompiled;
@@ -31,9 +37,10 @@ pub use recompile::Recompiled;
 /// ```no_run
 /// use cupola_kernels::CachedCompiler;
 /// use cupola_kernels::cache::CacheConfig;
-/// use cupola_kernels::compile::{CompileRequest, Compiler, Target};
+/// use cupola_kernels::compile::{CompileRequest, Target};
+/// use cupola_managers::backend::BackendKind;
 ///
-/// let compiler = CachedCompiler::new(Compiler::load()?, CacheConfig::default());
+/// let compiler = CachedCompiler::for_backend(BackendKind::Real, CacheConfig::default())?;
 /// let source = "template<class T> __global__ void scale(T* x, T by) { x[threadIdx.x] *= by; }";
 /// let request = CompileRequest::new("scale.cu", source, Target::Cubin("sm_90a".parse()?))
 ///     .name_expression("scale<float>");
@@ -43,9 +50,7 @@ pub use recompile::Recompiled;
 /// ```
 #[derive(Debug)]
 pub struct CachedCompiler {
-    compiler: Compiler,
-    /// What the compiler's files are.
-    libraries: Vec<FileIdentity>,
+    compiler: LazyCompiler,
     cache: Cache<CompileFailure>,
 }
 
@@ -53,46 +58,79 @@ impl CachedCompiler {
     /// The [compiler of a kind of devices](Compiler::for_backend) with a cache: NVRTC for GPUs, clang for
     /// the software device.
     ///
+    /// It is not loaded (NVRTC takes 30 to 110 ms for that, clang is started some times) if the private folder
+    /// has a note of it: from the first process on that found it, until one of its files, or a place that is
+    /// looked at before it, changes. A request that the cache has is then answered without a compiler; the
+    /// first that it has not loads it. There is no note of a compiler that only the system's loader finds by
+    /// its name (`CUPOLA_NVRTC_LIBRARY`, `CUDA_PATH` or a Python environment name its folder), of a clang
+    /// that a script or a wrapper starts, and of files that changed within the last minute.
+    ///
     /// # Errors
     /// Those of [`Compiler::for_backend`], which say how to get what is not there.
     pub fn for_backend(kind: BackendKind, config: CacheConfig) -> Result<Self, CompileError> {
-        Ok(Self::new(Compiler::for_backend(kind)?, config))
+        // Before it is looked for: what appears meanwhile was not passed over.
+        let places = Places::of(kind);
+        let cache = Cache::new(config.clone());
+        if let Some(note) = Note::find(&cache, &places) {
+            let compiler = LazyCompiler::noted(kind, note);
+            return Ok(Self { compiler, cache });
+        }
+        let loaded = LoadedCompiler::new(Compiler::for_backend(kind)?);
+        if !loaded.identity.is_known() {
+            return Ok(Self::over(loaded, config));
+        }
+        Note::keep(&cache, &places, &loaded.compiler, &loaded.identity);
+        let compiler = LazyCompiler::Loaded(loaded);
+        Ok(Self { compiler, cache })
     }
 
     /// A compiler with a cache. Where the files of the compiler cannot be read, so that another
     /// version of them would not be told from these, entries are kept in memory alone.
     #[must_use]
     pub fn new(compiler: Compiler, config: CacheConfig) -> Self {
-        let files = compiler.files();
-        let known = files.iter().map(|file| FileIdentity::of(file));
-        let known: std::io::Result<Vec<_>> = known.collect();
-        let (libraries, config) = match known {
-            Ok(libraries) if !libraries.is_empty() => (libraries, config),
-            unknown => {
-                let error = unknown.err();
-                tracing::warn!(
-                    ?error,
-                    "the compiler's files cannot be read: nothing is kept on disk"
-                );
-                let config = CacheConfig {
-                    folder: None,
-                    shared: None,
-                    ..config
-                };
-                (Vec::new(), config)
-            }
+        Self::over(LoadedCompiler::new(compiler), config)
+    }
+
+    fn over(loaded: LoadedCompiler, config: CacheConfig) -> Self {
+        let config = match loaded.identity.is_known() {
+            true => config,
+            false => CacheConfig {
+                folder: None,
+                shared: None,
+                ..config
+            },
         };
         Self {
-            compiler,
-            libraries,
+            compiler: LazyCompiler::Loaded(loaded),
             cache: Cache::new(config),
         }
     }
 
-    /// The compiler.
+    /// The compiler, which is loaded for it if it was not yet.
+    ///
+    /// # Errors
+    /// Those of [`Compiler::for_backend`]; none of a compiler that was [given](Self::new).
+    pub fn compiler(&self) -> Result<&Compiler, CompileError> {
+        self.compiler.load().map(|loaded| &loaded.compiler)
+    }
+
+    /// Which compiler it is, loaded or not.
     #[must_use]
-    pub fn compiler(&self) -> &Compiler {
-        &self.compiler
+    pub fn version(&self) -> CompilerVersion {
+        self.compiler.version()
+    }
+
+    /// What to make for a device of this architecture under a driver for this CUDA, as
+    /// [`Compiler::target_for`]; it loads no compiler.
+    ///
+    /// # Errors
+    /// As [`Compiler::target_for`].
+    pub fn target_for(
+        &self,
+        device: Architecture,
+        driver: Version,
+    ) -> Result<Target, CompileError> {
+        self.compiler.target_for(device, driver)
     }
 
     /// The cache.
@@ -111,41 +149,7 @@ impl CachedCompiler {
     /// are in the manifest of the entry.
     #[must_use]
     pub fn key(&self, request: &CompileRequest) -> Key {
-        let target = request.target();
-        let arguments = request.arguments();
-        let arguments: Vec<_> = arguments.iter().map(|it| it.as_bytes()).collect();
-        let headers = request.headers().iter().map(|header| Header {
-            name: &header.name,
-            text: header.text.as_bytes(),
-        });
-        let headers: Vec<_> = headers.collect();
-        let expressions = request.name_expressions().iter();
-        let expressions: Vec<_> = expressions.map(String::as_str).collect();
-        let folder = current_folder_of(request);
-        let inputs = CompileInputs {
-            compiler: &self.compiler.identity(),
-            libraries: &self.libraries,
-            architecture: &target.architecture().to_string(),
-            output: target.kind(),
-            options: &arguments,
-            name: &request.source().name,
-            source: request.source().text.as_bytes(),
-            headers: &headers,
-            expressions: &expressions,
-            // No variable is known that changes what NVRTC makes, and clang is given none.
-            environment: &[],
-            folder: folder.as_deref(),
-        };
-        inputs.key()
-    }
-
-    /// What is kept of the request beside its result.
-    fn recipe(&self, request: &CompileRequest) -> Option<Recipe> {
-        Some(Recipe {
-            compiler: self.compiler.identity(),
-            folder: current_folder_of(request),
-            request: request_bytes::encode(request)?,
-        })
+        key(self.compiler.identity(), request)
     }
 
     /// What the request asks for: from the cache, or compiled and kept.
@@ -170,29 +174,39 @@ impl CachedCompiler {
         request: &CompileRequest,
         cancellation: &Cancellation,
     ) -> Result<Fetched, CacheError<CompileFailure>> {
+        let identity = self.compiler.identity();
         let compile = || {
+            let loaded = self.compiler.load().map_err(|error| {
+                let manifest = Manifest::new();
+                CompileFailure { error, manifest }
+            })?;
+            let compiler = &loaded.compiler;
             let dependencies = Dependencies::scan(request);
             let mut manifest = manifest_of(&dependencies);
+            if loaded.identity != *identity
+                || !loaded.identity.is_known() && self.cache.folder().is_some()
+            {
+                // It was replaced since it was noted: the key is that of the other. Or nothing would tell it
+                // from the next.
+                manifest.note_unknown();
+            }
             if request.options().iter().any(CompileOption::has_effects)
-                || self.compiler.has_hidden_inputs(request)
+                || compiler.has_hidden_inputs(request)
             {
                 // A hit would not have the effects, and not see that an input changed.
                 manifest.note_unknown();
             }
-            let compiled = self
-                .compiler
-                .compile_scanned(request, dependencies, cancellation);
-            match compiled {
+            match compiler.compile_scanned(request, dependencies, cancellation) {
                 Ok(compiled) => {
-                    if !compiled.dependencies().is_complete() {
+                    if !compiled.dependencies().is_complete() || !loaded.is_as_it_was() {
                         manifest.note_unknown();
                     }
-                    Ok(entry_of(compiled, manifest, self.recipe(request)))
+                    Ok(entry_of(compiled, manifest, recipe(identity, request)))
                 }
                 Err(error) => Err(CompileFailure { error, manifest }),
             }
         };
-        self.cache.get_or_compile(&self.key(request), compile)
+        self.cache.get_or_compile(&key(identity, request), compile)
     }
 
     /// What the request asks for, loaded into a context. An entry that the driver rejects is dropped and
@@ -272,7 +286,7 @@ unsafe fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
             // checksum tells.
             Ok(unsafe { modules.load_binary(&entry.payload) }?)
         }
-        EntryKind::Image(ImageKind::LtoIr) | EntryKind::Tuning => {
+        EntryKind::Image(ImageKind::LtoIr) | EntryKind::Tuning | EntryKind::Compiler => {
             Err(LoadError::NotLoadable(entry.kind))
         }
     }
@@ -328,6 +342,45 @@ impl Failure for CompileFailure {
             _ => Fault::Machine,
         }
     }
+}
+
+/// The key of a request to this compiler.
+fn key(identity: &Identity, request: &CompileRequest) -> Key {
+    let target = request.target();
+    let arguments = request.arguments();
+    let arguments: Vec<_> = arguments.iter().map(|it| it.as_bytes()).collect();
+    let headers = request.headers().iter().map(|header| Header {
+        name: &header.name,
+        text: header.text.as_bytes(),
+    });
+    let headers: Vec<_> = headers.collect();
+    let expressions = request.name_expressions().iter();
+    let expressions: Vec<_> = expressions.map(String::as_str).collect();
+    let folder = current_folder_of(request);
+    let inputs = CompileInputs {
+        compiler: &identity.name,
+        libraries: &identity.files,
+        architecture: &target.architecture().to_string(),
+        output: target.kind(),
+        options: &arguments,
+        name: &request.source().name,
+        source: request.source().text.as_bytes(),
+        headers: &headers,
+        expressions: &expressions,
+        // No variable is known that changes what NVRTC makes, and clang is given none.
+        environment: &[],
+        folder: folder.as_deref(),
+    };
+    inputs.key()
+}
+
+/// What is kept of the request beside its result.
+fn recipe(identity: &Identity, request: &CompileRequest) -> Option<Recipe> {
+    Some(Recipe {
+        compiler: identity.name.clone(),
+        folder: current_folder_of(request),
+        request: request_bytes::encode(request)?,
+    })
 }
 
 /// The places of a scan as the files of an entry, with what spares reading them at each hit.

@@ -35,7 +35,7 @@ pub enum Recompiled {
     OtherFolder(PathBuf),
     /// What is recorded cannot be read as a request.
     Unreadable(FormatError),
-    /// The compile failed, which it did not when the entry was made.
+    /// The compile failed, which it did not when the entry was made; or the compiler could not be loaded.
     Failed(CompileError),
 }
 
@@ -47,7 +47,11 @@ impl CachedCompiler {
         let Some(recipe) = &entry.recipe else {
             return Recompiled::NotRecorded;
         };
-        let here = self.compiler.identity();
+        let loaded = match self.compiler.load() {
+            Ok(loaded) => loaded,
+            Err(error) => return Recompiled::Failed(error),
+        };
+        let here = loaded.identity.name.clone();
         if recipe.compiler != here {
             let made_by = recipe.compiler.clone();
             return Recompiled::OtherCompiler { made_by, here };
@@ -67,7 +71,7 @@ impl CachedCompiler {
             let made_by = format!("{here}, of other files");
             return Recompiled::OtherCompiler { made_by, here };
         }
-        let compiled = match self.compiler.compile(&request) {
+        let compiled = match loaded.compiler.compile(&request) {
             Ok(compiled) => compiled,
             Err(error) => return Recompiled::Failed(error),
         };

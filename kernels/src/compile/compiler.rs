@@ -7,7 +7,7 @@ use cupola_sys::nvrtc::Nvrtc;
 
 use super::{
     Cancellation, ClangCompiler, CompileError, CompileRequest, Compiled, CompilerVersion,
-    Dependencies, NvrtcCompiler, TargetArchitecture,
+    Dependencies, NvrtcCompiler, TargetArchitecture, nvrtc,
 };
 
 /// A compiler of CUDA C++. Cheap to clone, and shared by threads.
@@ -145,7 +145,7 @@ impl Compiler {
     )]
     pub(crate) fn identity(&self) -> String {
         match self {
-            Self::Nvrtc(nvrtc) => format!("nvrtc {}", nvrtc.version()),
+            Self::Nvrtc(compiler) => nvrtc::identity(compiler.version()),
             Self::Clang(clang) => clang.identity(),
         }
     }

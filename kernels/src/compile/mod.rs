@@ -40,6 +40,8 @@ mod error;
 mod includes;
 mod nvrtc;
 mod options;
+#[cfg(unix)]
+mod places;
 mod ptx;
 mod queue;
 mod request;
@@ -56,6 +58,8 @@ pub use error::{ClangAttempt, CompileError, CompilerCall};
 pub use includes::{Dependencies, Place, PlaceState, UnresolvedInclude};
 pub use nvrtc::{NvrtcCompiler, PchOutcome};
 pub use options::{CompileOption, CppStandard, DiagnosticRule, FastCompile, Switch};
+#[cfg(unix)]
+pub(crate) use places::{Description, Places};
 pub use ptx::PtxVersion;
 pub use queue::{CompileJob, CompileQueue};
 pub use request::{CompileRequest, SourceText};

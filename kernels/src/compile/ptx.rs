@@ -82,11 +82,20 @@ impl Compiler {
         device: Architecture,
         driver: Version,
     ) -> Result<Target, CompileError> {
-        let supported = self.architectures()?;
-        match self.version() {
-            CompilerVersion::Nvrtc(version) => choose(&supported, version, device, driver),
-            have @ CompilerVersion::Clang(_) => newest_ptx(&supported, have, device),
-        }
+        target_for(self.version(), &self.architectures()?, device, driver)
+    }
+}
+
+/// What a compiler of this version, which knows these architectures, is to make.
+pub(super) fn target_for(
+    compiler: CompilerVersion,
+    supported: &[TargetArchitecture],
+    device: Architecture,
+    driver: Version,
+) -> Result<Target, CompileError> {
+    match compiler {
+        CompilerVersion::Nvrtc(version) => choose(supported, version, device, driver),
+        have @ CompilerVersion::Clang(_) => newest_ptx(supported, have, device),
     }
 }
 

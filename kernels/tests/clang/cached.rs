@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use cupola_kernels::cache::Source;
+use std::process::Command;
+
+use cupola_kernels::CachedCompiler;
+use cupola_kernels::cache::{CacheConfig, Source};
 use cupola_kernels::compile::{ClangCompiler, CompileRequest};
+use cupola_managers::backend::BackendKind;
 
 use super::{cached, clang, clangs, request};
 
@@ -120,8 +124,72 @@ fn what_reads_files_that_are_not_known_is_not_kept() {
             let fetched = compiler.compile(&request).unwrap();
             assert_eq!(fetched.source, Source::Compiled);
         }
-        let compiled = compiler.compiler().compile(&request).unwrap();
+        let compiled = compiler.compiler().unwrap().compile(&request).unwrap();
         let unresolved = compiled.dependencies().unresolved();
         assert!(unresolved.iter().any(|it| it.file == hidden.join("h.h")));
     }
+}
+
+const CACHE: &str = "CUPOLA_TEST_NOTED_CACHE";
+
+/// How many pages the ended children of this process have touched: none if there were none.
+#[cfg(target_os = "linux")]
+fn pages_of_children() -> u64 {
+    let told = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The second field, which may have blanks, ends with the last parenthesis.
+    let (_, fields) = told.rsplit_once(") ").unwrap();
+    fields.split(' ').nth(8).unwrap().parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "a process of the test below"]
+fn child() {
+    let mut config = CacheConfig::default();
+    config.folder = std::env::var_os(CACHE).map(PathBuf::from);
+    let compiler = CachedCompiler::for_backend(BackendKind::Software, config).unwrap();
+    let fetched = compiler
+        .compile(&request("__global__ void k() {}"))
+        .unwrap();
+    let started = match pages_of_children() {
+        0 => "not started",
+        _ => "started",
+    };
+    println!("\nsaid {:?}, {started}", fetched.source);
+}
+
+// Without it each process would start clang three times before its first hit; or take a script, which may
+// start another clang each time, for the one that it started once.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_second_process_starts_no_clang_for_a_hit() {
+    let Some(clang) = clang() else { return };
+    if std::env::var_os("LD_LIBRARY_PATH").is_some_and(|folders| !folders.is_empty()) {
+        eprintln!("SKIPPED: with LD_LIBRARY_PATH nothing is noted");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let run = |program: &Path| {
+        let done = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "cached::child", "--ignored", "--nocapture"])
+            .env(CACHE, folder.path().join("cache"))
+            .env(ClangCompiler::VARIABLE, program)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&done.stdout);
+        let said = text.lines().find_map(|line| line.strip_prefix("said "));
+        said.unwrap_or_else(|| panic!("{done:?}")).to_owned()
+    };
+    let program = folder.path().join("clang-link");
+    std::os::unix::fs::symlink(clang.program(), &program).unwrap();
+    assert_eq!(run(&program), "Compiled, started");
+    assert_eq!(run(&program), "Disk, not started");
+    let counted = Counted::new(&clang, folder.path());
+    let script = counted.clang.program();
+    assert_eq!(run(script), "Compiled, started");
+    assert_eq!(run(script), "Disk, started");
+    // Another program by the same name.
+    std::fs::remove_file(&program).unwrap();
+    std::fs::rename(script, &program).unwrap();
+    assert!(run(&program).ends_with(", started"));
 }

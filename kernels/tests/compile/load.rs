@@ -55,7 +55,7 @@ fn a_gpu_runs_what_is_compiled_kept_and_compiled_again() {
     };
     let source = "template<int N> __global__ void times(unsigned* x) { *x *= N; }";
     let cached = compiler();
-    let target = target(cached.compiler(), &execution, &device);
+    let target = target(cached.compiler().unwrap(), &execution, &device);
     let request = CompileRequest::new("times.cu", source, target).name_expression("times<3>");
     // SAFETY: what is planted below is PTX, which is text; all else is compiled.
     let load = |compiler: &CachedCompiler, request| unsafe { compiler.load(&context, request) };

@@ -11,6 +11,8 @@ mod completeness;
 mod headers;
 #[cfg(unix)]
 mod load;
+#[cfg(target_os = "linux")]
+mod noted;
 mod older;
 mod pch;
 mod queue;

@@ -206,13 +206,11 @@ fn cache(args: &args::CacheSuiteArgs) -> Result<bench::Figures, Failure> {
 /// One of the processes that `cache` starts.
 #[cfg(unix)]
 fn first_kernel(args: &DeviceArgs, folder: &Path) -> Result<Exit, Failure> {
-    let (_cupola, device, _) = open(args)?;
-    let parts = bench::cache::run_once(&device, folder)
+    let (cupola, device, _) = open(args)?;
+    let parts = bench::cache::run_once(cupola.backend().into(), &device, folder)
         .map_err(|error| Failure::new(Exit::Device, error.to_string()))?;
-    say(&format!(
-        "{}\n",
-        parts.map(|part| part.to_string()).join(" ")
-    ))?;
+    let parts: Vec<_> = parts.iter().map(f64::to_string).collect();
+    say(&format!("{}\n", parts.join(" ")))?;
     Ok(Exit::Done)
 }
 

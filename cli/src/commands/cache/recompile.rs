@@ -53,7 +53,7 @@ impl Recompiler {
             Ok(compiler) => compiler,
             Err(problem) => return Outcome::NotCompared(problem.clone()),
         };
-        let here = compiler.compiler().version();
+        let here = compiler.version();
         match compiler.recompile(key, entry) {
             Recompiled::Same => Outcome::Same,
             Recompiled::Differs { offset, kept, made } => {

@@ -9,8 +9,8 @@
 //!     52  1   kind
 //!         4   number of lowered names; for each: expression, name (texts)
 //!         .   log (a text)
-//!         4   number of files; for each: path (bytes), 0 absent | 1 present: SHA-256,
-//!             0 | 1 stamp: size, device, inode, modified, changed (8 each)
+//!         4   number of files; for each: path (bytes), 0 absent | 1 read: SHA-256, 0 | 1 a stamp
+//!             | 2 not read: a stamp. A stamp: size, device, inode, modified, changed (8 each)
 //!         1   0 | 1 a recipe: compiler (a text), 0 | 1 folder (bytes), request (bytes)
 //!         .   payload (bytes)
 //!   -32   32  SHA-256 of all before
@@ -200,29 +200,41 @@ fn recipe(from: &mut Reader<'_>) -> Result<Recipe, FormatError> {
 
 fn put_file(to: &mut Vec<u8>, file: &Dependency) {
     put(to, file.path().as_os_str().as_bytes());
-    let State::Present { digest, stamp } = file.state() else {
-        return to.push(0);
-    };
-    to.push(1);
-    to.extend(digest.bytes());
-    to.push(stamp.is_some().into());
-    if let Some(stamp) = stamp {
-        to.extend(stamp.size.to_le_bytes());
-        to.extend(stamp.device.to_le_bytes());
-        to.extend(stamp.inode.to_le_bytes());
-        to.extend(stamp.modified.to_le_bytes());
-        to.extend(stamp.changed.to_le_bytes());
+    match file.state() {
+        State::Absent => to.push(0),
+        State::Present { digest, stamp } => {
+            to.push(1);
+            to.extend(digest.bytes());
+            to.push(stamp.is_some().into());
+            if let Some(stamp) = stamp {
+                put_stamp(to, stamp);
+            }
+        }
+        State::Stamped(stamp) => {
+            to.push(2);
+            put_stamp(to, stamp);
+        }
     }
+}
+
+fn put_stamp(to: &mut Vec<u8>, stamp: &Stamp) {
+    to.extend(stamp.size.to_le_bytes());
+    to.extend(stamp.device.to_le_bytes());
+    to.extend(stamp.inode.to_le_bytes());
+    to.extend(stamp.modified.to_le_bytes());
+    to.extend(stamp.changed.to_le_bytes());
 }
 
 fn file(from: &mut Reader<'_>) -> Result<Dependency, FormatError> {
     let path = OsStr::from_bytes(from.bytes("path")?).into();
-    let state = match from.flag("state of a file")? {
-        false => State::Absent,
-        true => State::Present {
+    let state = match from.byte("state of a file")? {
+        0 => State::Absent,
+        1 => State::Present {
             digest: Digest::from_bytes(*from.array("digest of a file")?),
             stamp: from.flag("stamp")?.then(|| stamp(from)).transpose()?,
         },
+        2 => State::Stamped(stamp(from)?),
+        _ => return Err(FormatError::Part("state of a file")),
     };
     Ok(Dependency::new(path, state))
 }

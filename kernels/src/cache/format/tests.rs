@@ -13,6 +13,7 @@ impl Arbitrary for Entry {
             EntryKind::Image(ImageKind::LtoIr),
             EntryKind::Image(ImageKind::Fatbin),
             EntryKind::Tuning,
+            EntryKind::Compiler,
         ];
         let names: Vec<(String, String)> = Arbitrary::arbitrary(g);
         let files: Vec<(PathBuf, u8, [u64; 5])> =
@@ -31,8 +32,9 @@ impl Arbitrary for Entry {
                         modified: modified.cast_signed(),
                         changed: changed.cast_signed(),
                     };
-                    let state = match state % 3 {
+                    let state = match state % 4 {
                         0 => State::Absent,
+                        3 => State::Stamped(stamp),
                         stamped => State::Present {
                             digest: Digest::of(&size.to_le_bytes()),
                             stamp: (stamped == 1).then_some(stamp),

@@ -98,3 +98,50 @@ fn a_settled_file_is_not_read_again_and_a_pipe_not_at_all() {
     .unwrap();
     assert!(Manifest::new().read(&pipe).is_err());
 }
+
+/// Without it a compiler's library that was replaced, by one of the same size and time even, would pass for
+/// the one that it was.
+#[test]
+fn a_file_that_is_known_by_its_stamp_is_seen_to_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library");
+    let time = SystemTime::now() - Duration::from_secs(1_000_000);
+    let write_at = |path: &Path, text: &str| {
+        fs::write(path, text).unwrap();
+        let file = File::options().write(true).open(path).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    write_at(&path, "one");
+    let known = || {
+        let stamp = Stamp::at(&path).unwrap();
+        Dependency::new(path.clone(), State::Stamped(stamp))
+    };
+    let one = known();
+    assert!(one.holds());
+    // Some file systems tell the time a few milliseconds late.
+    std::thread::sleep(Duration::from_millis(50));
+    write_at(&path, "two");
+    assert!(!one.holds(), "the time of its change tells");
+    let two = known();
+    write_at(&folder.path().join("other"), "six");
+    fs::rename(folder.path().join("other"), &path).unwrap();
+    assert!(!two.holds());
+    fs::remove_file(&path).unwrap();
+    assert!(!two.holds() && !one.holds());
+}
+
+/// Without it a library that is written once more within a tick of the clock could pass for the first.
+#[test]
+fn a_new_file_is_not_known_by_its_stamp() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library");
+    write(&path, "old by its time, and made just now");
+    let mut manifest = Manifest::new();
+    assert!(manifest.stamp(&path).unwrap());
+    assert!(!manifest.holds());
+    let mut manifest = Manifest::new();
+    assert!(!manifest.stamp(&folder.path().join("none")).unwrap());
+    assert!(manifest.holds());
+    fs::write(folder.path().join("none"), "").unwrap();
+    assert!(!manifest.holds());
+}

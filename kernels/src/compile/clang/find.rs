@@ -20,14 +20,7 @@ const PROBE_LIMIT: Duration = Duration::from_secs(20);
 /// The first clang that makes PTX.
 pub(super) fn find() -> Result<Found, CompileError> {
     let mut tried = Vec::new();
-    let named = std::env::var_os(ClangCompiler::VARIABLE).filter(|name| !name.is_empty());
-    let names: Vec<PathBuf> = match named {
-        Some(named) => vec![named.into()],
-        None => std::iter::once("clang".into())
-            .chain(versions().map(|version| format!("clang-{version}").into()))
-            .collect(),
-    };
-    for name in names {
+    for name in names() {
         let Some(program) = resolve(&name) else {
             tried.push(ClangAttempt {
                 program: name,
@@ -43,6 +36,27 @@ pub(super) fn find() -> Result<Found, CompileError> {
     Err(CompileError::ClangNotFound {
         tried: shortened(tried),
     })
+}
+
+/// The names that are tried, in order.
+fn names() -> Vec<PathBuf> {
+    let named = std::env::var_os(ClangCompiler::VARIABLE).filter(|name| !name.is_empty());
+    match named {
+        Some(named) => vec![named.into()],
+        None => std::iter::once("clang".into())
+            .chain(versions().map(|version| format!("clang-{version}").into()))
+            .collect(),
+    }
+}
+
+/// Every file that [`find`] looks for now, in order, whether it is there or not.
+#[cfg(unix)]
+pub(in crate::compile) fn candidates() -> Vec<PathBuf> {
+    let files = |name: PathBuf| match is_path(&name) {
+        true => vec![name],
+        false => in_path(&name).collect(),
+    };
+    names().into_iter().flat_map(files).collect()
 }
 
 /// The versions that have names of their own, from new to old.
@@ -71,16 +85,24 @@ fn shortened(tried: Vec<ClangAttempt>) -> Vec<ClangAttempt> {
 
 /// The file of a program: a name is looked for in the folders of `PATH`.
 fn resolve(name: &Path) -> Option<PathBuf> {
-    if name.components().count() > 1 {
+    if is_path(name) {
         return name.is_file().then(|| name.to_owned());
     }
-    let folders = std::env::var_os("PATH")?;
+    in_path(name).find(|file| is_program(file))
+}
+
+fn is_path(name: &Path) -> bool {
+    name.components().count() > 1
+}
+
+/// Where a program of this name may be, in the order of `PATH`.
+fn in_path(name: &Path) -> impl Iterator<Item = PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut name = name.as_os_str().to_owned();
     name.push(std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(&folders)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(&name))
-        .find(|file| is_program(file))
+    let folders: Vec<_> = std::env::split_paths(&folders).collect();
+    let folders = folders.into_iter().filter(|folder| folder.is_absolute());
+    folders.map(move |folder| folder.join(&name))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -122,8 +144,14 @@ pub(super) fn probe(program: &Path) -> Result<Found, String> {
         .lines()
         .find(|line| line.contains("clang version "))
         .unwrap_or_default();
+    let (programs, installed) = programs(program, &answer);
+    let is_compiler = match (&programs[..], installed) {
+        ([only], Some(installed)) => *only == installed && is_elf(only),
+        _ => false,
+    };
     Ok(Found {
-        files: files(program, &answer),
+        files: with_libraries(programs),
+        is_compiler,
         program: program.to_owned(),
         version,
         banner: banner.trim().to_owned(),
@@ -158,22 +186,37 @@ fn ask(
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// The files that the compiler is made of: the program, the clang behind it where it is a script, and
-/// the libraries of LLVM that this one is linked with.
-fn files(program: &Path, answer: &str) -> Vec<PathBuf> {
-    let mut files = BTreeSet::new();
-    files.extend(program.canonicalize());
-    let installed = answer
+/// The program, and the clang behind it where it is a script; and the second of these by itself, if the
+/// compiler says where it is installed. All without links.
+fn programs(program: &Path, answer: &str) -> (Vec<PathBuf>, Option<PathBuf>) {
+    let folder = answer
         .lines()
         .find_map(|line| line.strip_prefix("InstalledDir: "));
-    if let Some(folder) = installed {
+    let installed = folder.and_then(|folder| {
         let name = program.file_name().unwrap_or(OsStr::new("clang"));
         let mut named = [name, OsStr::new("clang")]
             .map(|name| Path::new(folder.trim()).join(name))
             .into_iter();
-        files.extend(named.find_map(|file| file.canonicalize().ok()));
-    }
-    for program in files.clone() {
+        named.find_map(|file| file.canonicalize().ok())
+    });
+    let programs = program.canonicalize().into_iter().chain(installed.clone());
+    let programs: BTreeSet<_> = programs.collect();
+    (programs.into_iter().collect(), installed)
+}
+
+/// Whether a file is a program of Linux and no script.
+fn is_elf(file: &Path) -> bool {
+    use std::io::Read as _;
+    let mut magic = [0; 4];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == *b"\x7fELF"
+}
+
+/// The files that the compiler is made of: its programs, and the libraries of LLVM that these are linked
+/// with.
+fn with_libraries(programs: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut files = BTreeSet::from_iter(programs.iter().cloned());
+    for program in programs {
         files.extend(libraries(&program));
     }
     files.into_iter().collect()

@@ -28,6 +28,11 @@ use names::Names;
 use process::Ended;
 use workspace::Workspace;
 
+#[cfg(unix)]
+pub(super) use find::candidates;
+#[cfg(unix)]
+pub(super) use process::loads_from_elsewhere;
+
 /// Goes up whenever a request is translated to other arguments or texts than before, because kept
 /// results are of those.
 const TRANSLATION: u32 = 2;
@@ -61,6 +66,8 @@ struct Found {
     architectures: Vec<TargetArchitecture>,
     /// The program and the libraries that it is made of, without links.
     files: Vec<PathBuf>,
+    /// The program is the compiler itself, and no script that starts it.
+    is_compiler: bool,
 }
 
 impl ClangCompiler {
@@ -132,11 +139,26 @@ impl ClangCompiler {
 
     /// Names the compiler, wherever it is installed, with what this crate adds to it.
     pub(super) fn identity(&self) -> String {
+        Self::identity_of(&self.found.banner)
+    }
+
+    /// The same of a clang that says this of its version.
+    pub(super) fn identity_of(banner: &str) -> String {
         let builtins = builtins::digest();
-        format!(
-            "{}, translation {TRANSLATION}, built-in {builtins}",
-            self.found.banner
-        )
+        format!("{banner}, translation {TRANSLATION}, built-in {builtins}")
+    }
+
+    /// The line with its version.
+    #[cfg(unix)]
+    pub(super) fn banner(&self) -> &str {
+        &self.found.banner
+    }
+
+    /// Whether the program is the compiler, and not a script or a wrapper that starts one: then what it
+    /// is depends on its [files](Self::files) alone.
+    #[cfg(unix)]
+    pub(super) fn is_told_by_its_files(&self) -> bool {
+        self.found.is_compiler
     }
 
     /// The program and the libraries that it is made of.

@@ -40,6 +40,13 @@ pub(super) fn seclude(command: &mut Command, temporaries: &Path) {
         .env("TEMP", temporaries);
 }
 
+/// Whether a program that is started takes libraries from folders that a variable names.
+#[cfg(unix)]
+pub(in crate::compile) fn loads_from_elsewhere() -> bool {
+    let mut folders = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"].iter();
+    folders.any(|name| std::env::var_os(name).is_some_and(|folders| !folders.is_empty()))
+}
+
 /// Starts a command and waits for its end, which comes at the limit or with the cancellation if not
 /// before. Its children end with it.
 pub(super) fn run(

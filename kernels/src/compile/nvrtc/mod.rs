@@ -43,6 +43,11 @@ struct Made {
     pch: Option<After>,
 }
 
+/// Names NVRTC of this version in keys.
+pub(super) fn identity(version: Version) -> String {
+    format!("nvrtc {version}")
+}
+
 impl NvrtcCompiler {
     /// Loads NVRTC from where [`Nvrtc::load`] looks.
     ///
