@@ -122,4 +122,22 @@ fn what_a_driver_lacks_is_named() {
     let name = "CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT";
     lacks(launch(&bench, &waits, carveout), name);
     bench.finish(waits);
+
+    // Each is taken by the first version that has it, and by none before. (One before 11.8 takes no PTX for
+    // this device.)
+    for (attributes, first, before) in [(domain, (12, 0), (11, 8)), (carveout, (12, 5), (12, 4))] {
+        let of = |(major, minor)| Bench::on(hopper().driver_version(Version::new(major, minor)));
+        let bench = of(first);
+        let waits = bench.function(PTX, "waits");
+        launch(&bench, &waits, attributes).unwrap();
+        bench.finish(waits);
+        let bench = of(before);
+        let waits = bench.function(PTX, "waits");
+        let refused = launch(&bench, &waits, attributes);
+        assert!(
+            matches!(refused, Err(Error::Unsupported { .. })),
+            "{refused:?}"
+        );
+        bench.finish(waits);
+    }
 }

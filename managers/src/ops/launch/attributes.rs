@@ -175,7 +175,9 @@ impl LaunchAttributes {
     }
 
     /// Refuses attributes that came after the driver: one that does not know them may take them for
-    /// something else.
+    /// something else. Each version is that of the first `cuda.h` which has the attribute; the two that are
+    /// not listed, whether the launch is cooperative and its priority, are as old as `cuLaunchKernelEx`
+    /// itself, and of nodes there are both in 11.7.
     ///
     /// # Errors
     /// [`Error::Unsupported`], which names the first.

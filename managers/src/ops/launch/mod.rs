@@ -79,7 +79,7 @@ pub unsafe fn launch(
 /// Launches a kernel with attributes (`cuLaunchKernelEx`): as [`launch`], and in clusters, with all
 /// blocks at the same time, with a priority of its own or before the kernel before it has ended.
 ///
-/// Without attributes it is [`launch`]. Where the driver lacks `cuLaunchKernelEx` (before CUDA 11.6), a
+/// Without attributes it is [`launch`]. Where the driver lacks `cuLaunchKernelEx` (before CUDA 11.8), a
 /// launch that is cooperative and no more is made by `cuLaunchCooperativeKernel`.
 ///
 /// # Errors
