@@ -9,8 +9,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use cupola_managers::module::Function;
 use cupola_managers::{Context, Result};
 
-use super::Loader;
 use super::element::ElementType;
+use super::family::KernelFamily;
+use super::{Loader, invalid};
+use crate::EMBEDDED;
 
 /// An operation on each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +181,16 @@ impl Library {
         }
     }
 
+    /// Loads the kernels of a family.
+    pub(super) fn preload(&self, family: KernelFamily) -> Result<()> {
+        let mut files = EMBEDDED.iter();
+        let Some(file) = files.find(|file| file.name() == family.file()) else {
+            return Err(invalid("family", format!("{family:?} is not embedded")));
+        };
+        let mut loader = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        loader.preload(&self.context, file)
+    }
+
     #[cold]
     fn load<'l>(
         &self,
@@ -206,21 +218,7 @@ mod tests {
 
     use super::super::element::ElementType as T;
     use super::*;
-    use crate::{EMBEDDED, Embedded};
-
-    /// The files that hold nothing but kernels of the library.
-    const FILES: [&str; 10] = [
-        "convert_float",
-        "convert_integer",
-        "convert_to_float",
-        "convert_to_integer",
-        "elementwise_float",
-        "elementwise_integer",
-        "extrema",
-        "extrema_index",
-        "memory",
-        "reduce",
-    ];
+    use crate::Embedded;
 
     fn all() -> Vec<LibraryKernel> {
         use LibraryKernel as K;
@@ -282,7 +280,11 @@ mod tests {
     #[test]
     fn the_kernels_that_calls_ask_for_are_those_that_are_embedded() {
         let asked: HashSet<String> = all().iter().map(|kernel| kernel.entry()).collect();
-        let files = EMBEDDED.iter().filter(|file| FILES.contains(&file.name()));
+        // The files that hold nothing but kernels of the library.
+        let families = KernelFamily::ALL.map(KernelFamily::file);
+        let files = EMBEDDED
+            .iter()
+            .filter(|file| families.contains(&file.name()));
         let embedded: HashSet<String> = files
             .flat_map(Embedded::entries)
             .map(|&entry| entry.to_owned())

@@ -12,12 +12,14 @@ mod bytes;
 mod convert;
 mod element;
 mod elementwise;
+mod family;
 mod library;
 mod memory;
 mod reduce;
 mod reduce_scratch;
 mod stamp;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use cupola_managers::module::{Function, Module};
@@ -27,6 +29,7 @@ use cupola_managers::{Context, DeviceInfo, Error, Result};
 pub use arithmetic::Operand;
 pub use convert::ConvertTo;
 pub use element::{Float, Number, Signed};
+pub use family::KernelFamily;
 pub use reduce_scratch::ReduceScratch;
 
 use crate::Embedded;
@@ -52,7 +55,7 @@ pub struct Kernels {
 impl Kernels {
     /// Loads the kernels of bytes, of marks, and `saxpy` and `scale` into `context`, which is one of the
     /// device that `info` describes. The others, which are many, are loaded with the first call of a
-    /// method that needs them, a file for each family: a capture of a graph begins after such a call.
+    /// method that needs them, a file for each family, or by [`preload`](Self::preload).
     /// A real driver compiles the PTX for its GPU when it loads it, and keeps the result in
     /// its own cache for the next process.
     ///
@@ -78,6 +81,8 @@ impl Kernels {
 #[derive(Default)]
 struct Loader {
     modules: Vec<(&'static str, Module)>,
+    /// Those of files that were loaded before their first launch.
+    functions: HashMap<&'static str, Function>,
 }
 
 impl Loader {
@@ -86,16 +91,37 @@ impl Loader {
     }
 
     fn function(&mut self, context: &Context, entry: &str) -> Result<Function> {
+        if let Some(function) = self.functions.get(entry) {
+            return Ok(function.clone());
+        }
         let Some(file) = Embedded::with_entry(entry) else {
             return Err(invalid("kernel", format!("{entry} is not embedded")));
         };
-        if let Some((_, module)) = self.modules.iter().find(|(name, _)| *name == file.name()) {
-            return module.function(entry);
+        self.module(context, file)?.function(entry)
+    }
+
+    /// The module of a file, which is loaded if it is not yet.
+    fn module(&mut self, context: &Context, file: &Embedded) -> Result<&Module> {
+        let is_it = |(name, _): &(&str, Module)| *name == file.name();
+        let place = match self.modules.iter().position(is_it) {
+            Some(place) => place,
+            None => {
+                let module = context.modules().load_ptx(file.ptx())?;
+                self.modules.push((file.name(), module));
+                self.modules.len() - 1
+            }
+        };
+        Ok(&self.modules[place].1)
+    }
+
+    /// Every kernel of a file.
+    fn preload(&mut self, context: &Context, file: &'static Embedded) -> Result<()> {
+        let module = self.module(context, file)?.clone();
+        for entry in file.entries() {
+            let function = module.function(entry)?;
+            self.functions.insert(entry, function);
         }
-        let module = context.modules().load_ptx(file.ptx())?;
-        let function = module.function(entry);
-        self.modules.push((file.name(), module));
-        function
+        Ok(())
     }
 }
 

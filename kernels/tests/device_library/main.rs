@@ -14,6 +14,7 @@ mod convert;
 #[cfg(feature = "compiler")]
 mod header;
 mod memory;
+mod preload;
 mod reduce;
 mod reduce_at_once;
 #[path = "../support/target.rs"]
