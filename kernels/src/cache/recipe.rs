@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// What an entry was made of. The cache keeps it and does not read it: a caller that makes entries
-/// knows what its bytes mean.
+/// knows what its bytes mean; those of a compile are written by [`of`](Self::of).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// The compiler, as the key has it.

@@ -201,7 +201,9 @@ impl CachedCompiler {
                     if !compiled.dependencies().is_complete() || !loaded.is_as_it_was() {
                         manifest.note_unknown();
                     }
-                    Ok(entry_of(compiled, manifest, recipe(identity, request)))
+                    let folder = current_folder_of(request);
+                    let recipe = Recipe::of(identity.name.clone(), folder, request);
+                    Ok(entry_of(compiled, manifest, recipe))
                 }
                 Err(error) => Err(CompileFailure { error, manifest }),
             }
@@ -372,15 +374,6 @@ fn key(identity: &Identity, request: &CompileRequest) -> Key {
         folder: folder.as_deref(),
     };
     inputs.key()
-}
-
-/// What is kept of the request beside its result.
-fn recipe(identity: &Identity, request: &CompileRequest) -> Option<Recipe> {
-    Some(Recipe {
-        compiler: identity.name.clone(),
-        folder: current_folder_of(request),
-        request: request_bytes::encode(request)?,
-    })
 }
 
 /// The places of a scan as the files of an entry, with what spares reading them at each hit.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{CachedCompiler, current_folder_of, request_bytes};
+use super::{CachedCompiler, current_folder_of};
 use crate::cache::{Entry, FormatError, Key};
 use crate::compile::CompileError;
 
@@ -56,7 +56,7 @@ impl CachedCompiler {
             let made_by = recipe.compiler.clone();
             return Recompiled::OtherCompiler { made_by, here };
         }
-        let request = match request_bytes::decode(&recipe.request) {
+        let request = match recipe.read_request() {
             Ok(request) => request,
             Err(error) => return Recompiled::Unreadable(error),
         };

@@ -1,7 +1,8 @@
-//! A [`CompileRequest`] as the bytes of a [`Recipe`](crate::cache::Recipe), and back.
+//! A [`CompileRequest`] as the bytes of a [`Recipe`], and back.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 use crate::cache::format::{Reader, put, put_count};
 use crate::cache::{FormatError, Recipe};
@@ -10,9 +11,30 @@ use crate::compile::{CompileOption, CompileRequest, ImageKind, Target};
 /// Goes up whenever the bytes mean something else.
 const VERSION: u8 = 1;
 
+impl Recipe {
+    /// Records what a compiler was asked, in the folder that relative names start from. `None` where that
+    /// is more than [`MOST_BYTES`](Self::MOST_BYTES), or where an option would be read back as another one.
+    #[must_use]
+    pub fn of(compiler: String, folder: Option<PathBuf>, request: &CompileRequest) -> Option<Self> {
+        Some(Self {
+            compiler,
+            folder,
+            request: encode(request)?,
+        })
+    }
+
+    /// The request that is recorded.
+    ///
+    /// # Errors
+    /// The bytes are none, as those that a caller's own compiler has put there.
+    pub fn read_request(&self) -> Result<CompileRequest, FormatError> {
+        decode(&self.request)
+    }
+}
+
 /// The bytes of a request; none where they would be more than an entry keeps, or an option cannot be read
 /// back from its argument.
-pub(super) fn encode(request: &CompileRequest) -> Option<Vec<u8>> {
+fn encode(request: &CompileRequest) -> Option<Vec<u8>> {
     let mut to = vec![VERSION];
     let target = request.target();
     to.push(target.kind().code());
@@ -47,7 +69,7 @@ pub(super) fn encode(request: &CompileRequest) -> Option<Vec<u8>> {
 }
 
 /// The request that these bytes are.
-pub(super) fn decode(bytes: &[u8]) -> Result<CompileRequest, FormatError> {
+fn decode(bytes: &[u8]) -> Result<CompileRequest, FormatError> {
     let mut from = Reader::new(bytes);
     if from.byte("version of a request")? != VERSION {
         return Err(FormatError::Part("version of a request"));
@@ -118,6 +140,53 @@ mod tests {
         assert_eq!(encode(&odd), None);
         let large = full().header("large.h", "x".repeat(Recipe::MOST_BYTES));
         assert_eq!(encode(&large), None);
+    }
+
+    /// So many parts of a kind that all of them are less than an entry keeps.
+    const MOST: usize = 8;
+
+    fn texts(texts: &[String]) -> impl Iterator<Item = &str> {
+        texts.iter().map(String::as_str).take(MOST)
+    }
+
+    // Without it a request with a text, a name or an option that the test above has not could be read back as
+    // another one.
+    #[test]
+    fn any_request_is_read_back_as_it_was() {
+        fn is_read_back(
+            source: (String, String),
+            headers: Vec<(String, String)>,
+            lists: (Vec<PathBuf>, Vec<String>, Vec<String>),
+            typed: Vec<(u32, bool)>,
+        ) -> bool {
+            let mut request =
+                CompileRequest::new(source.0, source.1, Target::LtoIr("sm_75".parse().unwrap()));
+            for (name, text) in headers.into_iter().take(MOST) {
+                request = request.header(name, text);
+            }
+            let (folders, options, names) = lists;
+            for folder in folders.into_iter().take(MOST) {
+                request = request.include_folder(folder);
+            }
+            for option in texts(&options) {
+                request = request.with(CompileOption::Other(option.into()));
+            }
+            for (number, is_on) in typed {
+                let switch = if is_on { Switch::On } else { Switch::Off };
+                request = match number % 4 {
+                    0 => request.with(CompileOption::MaxRegisters(number)),
+                    1 => request.with(CompileOption::FlushToZero(switch)),
+                    2 => request.define(format!("N{number}"), "a b=c"),
+                    _ => request.with(CompileOption::LineInfo),
+                };
+            }
+            for name in texts(&names) {
+                request = request.name_expression(name);
+            }
+            let bytes = encode(&request).expect("nothing that is read back as another");
+            decode(&bytes) == Ok(request)
+        }
+        quickcheck::quickcheck(is_read_back as fn(_, _, _, _) -> _);
     }
 
     // Without it bytes that are cut or of another version could panic, or be taken for a request.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cupola::kernels::cache::{CacheConfig, Entry, Key, Recipe};
+use cupola::kernels::cache::{CacheConfig, Entry, EntryKind, Key, Recipe};
 use cupola::kernels::compile::{CompileError, Compiler};
 use cupola::kernels::{CachedCompiler, Recompiled};
 
@@ -28,6 +28,10 @@ impl Recompiler {
     /// Compiles once more what an entry was made of, where the program was that made it: relative names
     /// start there.
     pub(super) fn compare(&mut self, key: &Key, entry: &Entry) -> Outcome {
+        let EntryKind::Image(_) = entry.kind else {
+            let kind = entry.kind;
+            return Outcome::NotCompared(format!("it is {kind}, which nothing compiled"));
+        };
         let Some(recipe) = &entry.recipe else {
             return Outcome::NotCompared(
                 "it records no request: it was linked, or made of more than is recorded".into(),
@@ -54,6 +58,8 @@ impl Recompiler {
             Err(problem) => return Outcome::NotCompared(problem.clone()),
         };
         let here = compiler.version();
+        let request = recipe.read_request();
+        let name = request.map_or_else(|_| String::new(), |it| it.source().name.clone());
         match compiler.recompile(key, entry) {
             Recompiled::Same => Outcome::Same,
             Recompiled::Differs { offset, kept, made } => {
@@ -62,14 +68,14 @@ impl Recompiler {
                     None => "in its symbols".to_owned(),
                 };
                 Outcome::Differs(format!(
-                    "{here} makes {made} bytes where {kept} are kept, which differ {place}"
+                    "{here} makes {made} bytes of {name} where {kept} are kept, which differ {place}"
                 ))
             }
             Recompiled::OtherCompiler { made_by, here } => {
                 Outcome::NotCompared(format!("made by {made_by}; here is {here}"))
             }
             Recompiled::Failed(error) => {
-                Outcome::Differs(format!("{here} does not compile it any more: {error}"))
+                Outcome::Differs(format!("{here} does not compile {name} any more: {error}"))
             }
             Recompiled::OtherFolder(folder) => {
                 let folder = folder.display();
