@@ -20,7 +20,7 @@
 //! - [`mod@reference`]: what the kernels compute whose result is not plain, on the CPU, bit for bit.
 //! - [`HEADER`]: the device functions that the kernels are made of, for CUDA C++ of users.
 
-#[cfg(all(feature = "compiler", unix))]
+#[cfg(feature = "compiler")]
 #[macro_use]
 mod mutant;
 
@@ -39,6 +39,8 @@ pub mod link;
 pub mod ops;
 pub mod profile;
 pub mod reference;
+#[cfg(feature = "compiler")]
+mod sync;
 #[cfg(all(feature = "compiler", unix))]
 pub mod tune;
 

@@ -34,7 +34,6 @@ mod memory;
 mod policy;
 mod recipe;
 mod stats;
-mod sync;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
