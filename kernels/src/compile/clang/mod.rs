@@ -67,6 +67,10 @@ struct Found {
     /// The program and the libraries that it is made of, without links.
     files: Vec<PathBuf>,
     /// The program is the compiler itself, and no script that starts it.
+    #[cfg_attr(
+        not(unix),
+        allow(dead_code, reason = "the cache asks, which is for Unix")
+    )]
     is_compiler: bool,
 }
 
