@@ -39,7 +39,7 @@ fn capture_and_launch(bench: &Bench) {
 #[test]
 fn what_is_preloaded_is_not_loaded_by_its_first_call() {
     let faults = FaultTable::new(target::driver());
-    let bench = Bench::on(faults.driver());
+    let bench = Bench::over(faults.driver());
     let families = [KernelFamily::Memory, KernelFamily::ElementwiseFloat];
     faults.reset();
     bench.kernels.preload(families).unwrap();
