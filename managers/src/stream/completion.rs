@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use super::outcome::Outcome;
-use super::waiters::{ATTEMPTS, Waiter};
+use super::timeline::waiters::{ATTEMPTS, Waiter};
 use super::{Stream, Ticket};
 use crate::driver::Watched;
 use crate::error::{Error, Result};

@@ -21,7 +21,6 @@ mod stock;
 pub(crate) mod submit;
 mod ticket;
 pub(crate) mod timeline;
-mod waiters;
 
 use std::collections::HashMap;
 use std::fmt;

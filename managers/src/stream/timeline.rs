@@ -19,16 +19,17 @@ use cupola_sys::driver::{CUresult, CUstream};
 
 use super::calls::call_on;
 use super::flags::Flags;
-use super::waiters::Waiters;
 use crate::driver::{ContextCore, RelaxedCapture, SpinBudget, context_switches, is_capturing};
 use crate::error::{ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use hint::Hint;
+use waiters::Waiters;
 
 mod hint;
 mod on_done;
+pub(super) mod waiters;
 
 pub(crate) use on_done::OnDone;
 

@@ -81,7 +81,7 @@ union Link {
     lease: ManuallyDrop<Stream>,
 }
 
-// Two cache lines: the first has the fields that a hit touches.
+// Two cache lines: the first has the fields that a hit or a launch touches.
 #[repr(C, align(128))]
 pub(crate) struct BlockHeader {
     address: Cell<CUdeviceptr>,
@@ -101,13 +101,13 @@ pub(crate) struct BlockHeader {
     live: AtomicU64,
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,
-    /// Of a buffer with a name in the table of buffers: its entry, one of whose counts this is.
-    entry: LazyArc<BufferEntry>,
+    /// Of a buffer: the fields that only few need.
+    rest: LazyBox<ColdFields>,
     pool: Cell<PoolRef>,
     /// The name that its user gave it; null for none.
     name: AtomicPtr<&'static str>,
-    /// Of a buffer: the fields that only few need.
-    rest: LazyBox<ColdFields>,
+    /// Of a buffer with a name in the table of buffers: its entry, one of whose counts this is.
+    entry: LazyArc<BufferEntry>,
     /// When it was freed, of a slot that another stream than its slab's has freed.
     freed: Cell<Stamp>,
     home: Cell<Home>,

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+use super::waiters::Waiter;
 use super::{Closed, Timeline};
 use crate::driver::{ContextCore, Watched};
 use crate::error::{Error, Result};
-use crate::stream::waiters::Waiter;
 
 /// A subscription to the completion of a ticket: it ends when this is dropped.
 pub(crate) struct OnDone {

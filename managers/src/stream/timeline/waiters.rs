@@ -15,14 +15,14 @@ use crate::sync::{Mutex, MutexGuard};
 type Told = Box<dyn FnOnce(Result<()>) + Send>;
 
 /// One caller that waits for a ticket.
-pub(super) struct Waiter {
+pub(in crate::stream) struct Waiter {
     ticket: u64,
     told: Once<Told>,
     core: Arc<ContextCore>,
 }
 
 impl Waiter {
-    pub(super) fn new(
+    pub(in crate::stream) fn new(
         core: &Arc<ContextCore>,
         ticket: u64,
         function: impl FnOnce(Result<()>) + Send + 'static,
@@ -36,19 +36,19 @@ impl Waiter {
 
     /// Calls the function, if no other thread has, and the caller has not given up. A panic ends
     /// in it.
-    pub(super) fn tell(&self, result: Result<()>) {
+    pub(in crate::stream) fn tell(&self, result: Result<()>) {
         if let Some(function) = self.told.take() {
             contain(|| function(result));
         }
     }
 
     /// Whether the caller has neither been told nor given up.
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(in crate::stream) fn is_waiting(&self) -> bool {
         self.told.is_there()
     }
 
     /// The caller does not wait any more. A call that runs just then is not waited for.
-    pub(super) fn cancel(&self) {
+    pub(in crate::stream) fn cancel(&self) {
         // In a fork another thread may have left the lock taken, and no thread tells anything.
         if self.core.not_forked().is_err() {
             return;
@@ -66,7 +66,7 @@ impl OnLoss for Waiter {
 
 /// The callers that wait for tickets of one timeline. It keeps none of them.
 #[derive(Default)]
-pub(super) struct Waiters(Mutex<List>);
+pub(in crate::stream) struct Waiters(Mutex<List>);
 
 #[derive(Default)]
 struct List {
@@ -79,7 +79,7 @@ struct List {
 
 /// So often the reactor tries again before it reports an error that the context is not
 /// lost to.
-pub(super) const ATTEMPTS: u32 = 3;
+pub(in crate::stream) const ATTEMPTS: u32 = 3;
 
 impl Waiters {
     fn lock(&self) -> MutexGuard<'_, List> {
@@ -88,14 +88,14 @@ impl Waiters {
 
     /// Adds a caller. True when it is to be shown to the reactor, which does not look after this
     /// timeline.
-    pub(super) fn add(&self, waiter: &Arc<Waiter>) -> bool {
+    pub(in crate::stream) fn add(&self, waiter: &Arc<Waiter>) -> bool {
         let mut list = self.lock();
         list.waiters.push(Arc::downgrade(waiter));
         !std::mem::replace(&mut list.watched, true)
     }
 
     /// Tells the callers whose tickets this matches, as soon as the thread holds no lock.
-    pub(super) fn tell(&self, is_meant: impl Fn(u64) -> bool, result: &Result<()>) {
+    pub(in crate::stream) fn tell(&self, is_meant: impl Fn(u64) -> bool, result: &Result<()>) {
         // Dropped after the lock: a caller that is dropped here may be the last of its context.
         let _defer = DeferCallbacks::new();
         let mut list = self.lock();
@@ -124,7 +124,7 @@ impl Waiters {
     /// The newest ticket that a caller waits for, and its context; `None`, and the reactor
     /// looks after this timeline no more, when there is no caller or only callers that were
     /// told of a loss.
-    pub(super) fn newest(&self) -> Option<(u64, Arc<ContextCore>)> {
+    pub(in crate::stream) fn newest(&self) -> Option<(u64, Arc<ContextCore>)> {
         let _defer = DeferCallbacks::new();
         let mut list = self.lock();
         let mut newest: Option<Arc<Waiter>> = None;
@@ -147,7 +147,7 @@ impl Waiters {
 
     /// Notes whether the reactor could ask the device. After some errors in a row every
     /// caller is told of the last one.
-    pub(super) fn note(&self, asked: &Result<()>) {
+    pub(in crate::stream) fn note(&self, asked: &Result<()>) {
         let mut list = self.lock();
         list.failures = match asked {
             Ok(()) => 0,
@@ -164,7 +164,7 @@ impl Waiters {
     }
 
     /// No thread can be had: every caller is told so.
-    pub(super) fn abandon(&self, error: Error) {
+    pub(in crate::stream) fn abandon(&self, error: Error) {
         self.lock().watched = false;
         self.tell(|_| true, &Err(error));
     }
