@@ -30,8 +30,9 @@ pub const PACKS_IN_FLIGHT: u32 = 4;
 /// bits, so 2^32 - 1 is where they would overflow.
 pub const HISTOGRAM_BLOCK_BYTES: u64 = 1 << 31;
 
-/// Largest grid of a reduction, and so the largest number of partial results.
-pub const REDUCE_MAX_BLOCKS: u32 = 4096;
+/// Largest grid of a reduction, and so the largest number of partial results: as many blocks as an H100 runs
+/// at once.
+pub const REDUCE_MAX_BLOCKS: u32 = 792;
 
 /// Bytes of scratch memory of a reduction, of any type and length: the number of blocks that have ended,
 /// which is zero between launches, and behind 16 bytes the partial result of each block.

@@ -27,7 +27,7 @@ pub struct ReduceScratch {
 }
 
 impl ReduceScratch {
-    /// [`REDUCE_SCRATCH_BYTES`] bytes of `pool` (64 KiB and 16), zeroed in the order of `stream`.
+    /// [`REDUCE_SCRATCH_BYTES`] bytes of `pool` (12 688), zeroed in the order of `stream`.
     ///
     /// # Errors
     /// As [`MemoryPool::zeros`].

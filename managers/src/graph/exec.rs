@@ -128,10 +128,14 @@ impl GraphExec {
         if self.uses.ordered != stream.serial() || !self.uses.pending.is_empty() {
             self.order_uses(stream)?;
         }
-        match self.order {
-            None => self.put(stream).0,
-            Some(_) => self.put_in_turn(stream),
+        if let Some(order) = &self.order {
+            let order = Arc::clone(order);
+            return self.put_in_turn(&order, stream);
         }
+        let launched = self.put(stream);
+        // Also after an error: the graph may run all the same.
+        self.uses.note_launch(stream);
+        launched
     }
 
     /// Makes work on `stream` wait for the allocation of what the graph uses.
@@ -152,30 +156,24 @@ impl GraphExec {
     /// Launches the graph after the last launch of its group.
     #[cold]
     #[track_caller]
-    fn put_in_turn(&mut self, stream: &Stream) -> Result<()> {
+    fn put_in_turn(&mut self, order: &LaunchOrder, stream: &Stream) -> Result<()> {
         self.core.not_forked()?;
-        let Some(order) = self.order.clone() else {
-            return self.put(stream).0;
-        };
         let turn = order.take_turn(stream)?;
-        let (launched, ticket) = self.put(stream);
-        turn.end(stream, ticket);
+        let launched = self.put(stream);
+        turn.end(stream, self.uses.note_launch(stream));
         launched
     }
 
-    /// Puts the launch on the stream; the ticket that it is over by.
+    /// Puts the launch on the stream.
     #[inline]
     #[track_caller]
-    fn put(&mut self, stream: &Stream) -> (Result<()>, u64) {
+    fn put(&self, stream: &Stream) -> Result<()> {
         let raw = self.raw;
         // SAFETY: both are alive and of one context; what the graph uses is kept, and no other graph runs
         // that uses the same memory.
-        let launched =
-            stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
-                driver.cuGraphLaunch(raw, stream)
-            });
-        // Also after an error: the graph may run all the same.
-        (launched, self.uses.note_launch(stream))
+        stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
+            driver.cuGraphLaunch(raw, stream)
+        })
     }
 
     /// Prepares a first launch on `stream` (`cuGraphUpload`), which then takes no longer than the next

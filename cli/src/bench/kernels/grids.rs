@@ -10,8 +10,9 @@ use cupola_managers::{Buffer, Context, Error, MemoryPool, PoolConfig, Stream, op
 use super::{Clock, Plan, size_name};
 use crate::bench::Figures;
 
-/// Numbers of blocks, up to the largest that there is scratch memory for. An H100 holds 792 at once.
-const GRIDS: [u32; 7] = [512, 792, 1024, 1584, 2048, 3072, REDUCE_MAX_BLOCKS];
+/// Numbers of blocks, up to the largest that there is scratch memory for: two to six for each of the 132
+/// multiprocessors of an H100, and a power of two.
+const GRIDS: [u32; 6] = [264, 396, 512, 528, 660, REDUCE_MAX_BLOCKS];
 
 /// A kernel, and the bytes of its elements.
 const KERNELS: [(&str, &str, usize); 3] = [

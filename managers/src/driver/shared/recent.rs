@@ -67,9 +67,10 @@ impl RecentBlocks {
     /// the era, for what it finds now.
     #[inline]
     pub(super) fn find(&self, address: CUdeviceptr) -> (Option<u64>, u64) {
-        // Acquire: a thread that was told of the end of a block, or by another one that was, is in a later
-        // era.
-        let era = self.era.load(Ordering::Acquire);
+        // Relaxed: a thread that was told of the end of a block sees a later era, as of any variable. One that
+        // sees a later era and looks under the lock does so behind the end: before it, it would have
+        // seen what had not happened yet.
+        let era = self.era.load(Ordering::Relaxed);
         let recent = RECENT.try_with(|recent| recent[place(address)].get());
         let recent = recent.unwrap_or(Recent::NONE);
         let is_now = recent.era == era || mutant!("recent_block_never_ends");
@@ -77,8 +78,8 @@ impl RecentBlocks {
         (is_there.then(|| recent.end - address), era)
     }
 
-    /// A block has ended, and is found by no thread any more.
+    /// A block has ended: it was taken out under the lock, and is found by no thread any more.
     pub(super) fn end_all(&self) {
-        self.era.store(next_era(), Ordering::Release);
+        self.era.store(next_era(), Ordering::Relaxed);
     }
 }

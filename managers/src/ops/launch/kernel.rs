@@ -276,8 +276,7 @@ pub(super) unsafe fn put<L: List>(
         config,
     };
     // SAFETY: memory among the arguments is alive, which is a condition of this function.
-    unsafe { arguments.end(stream, &launched, launch) };
-    launched
+    unsafe { end(arguments, stream, launched, launch) }
 }
 
 /// # Safety
@@ -370,8 +369,44 @@ pub(super) unsafe fn put_with<L: List>(
         config,
     };
     // SAFETY: memory among the arguments is alive, which is a condition of this function.
-    unsafe { arguments.end(stream, &launched, launch) };
-    launched
+    unsafe { end(arguments, stream, launched, launch) }
+}
+
+/// Tells memory among the arguments how a launch has ended. A result that is returned as it is would be
+/// copied, and in one that is good all but a word was never written.
+///
+/// # Safety
+/// Memory among the arguments is alive.
+#[inline]
+unsafe fn end<L: List>(
+    arguments: L,
+    stream: &Stream,
+    launched: Result<()>,
+    launch: LaunchId,
+) -> Result<()> {
+    match launched {
+        Ok(()) => {
+            // SAFETY: the condition of this function.
+            unsafe { arguments.end(stream, &Ok(()), launch) };
+            Ok(())
+        }
+        // SAFETY: the condition of this function.
+        failed => unsafe { end_failed(arguments, stream, failed, launch) },
+    }
+}
+
+/// # Safety
+/// As [`end`].
+#[cold]
+unsafe fn end_failed<L: List>(
+    arguments: L,
+    stream: &Stream,
+    failed: Result<()>,
+    launch: LaunchId,
+) -> Result<()> {
+    // SAFETY: the condition of this function.
+    unsafe { arguments.end(stream, &failed, launch) };
+    failed
 }
 
 /// A launch that may have failed because of its shared memory says so.
