@@ -171,9 +171,11 @@ impl GraphExec {
         let raw = self.raw;
         // SAFETY: both are alive and of one context; what the graph uses is kept, and no other graph runs
         // that uses the same memory.
-        stream.submit_launch(id::cuGraphLaunch, self.number, |driver, stream| unsafe {
-            driver.cuGraphLaunch(raw, stream)
-        })
+        stream.submit_launch(
+            id::cuGraphLaunch,
+            self.number,
+            move |driver, stream| unsafe { driver.cuGraphLaunch(raw, stream) },
+        )
     }
 
     /// Prepares a first launch on `stream` (`cuGraphUpload`), which then takes no longer than the next

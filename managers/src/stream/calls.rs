@@ -22,10 +22,16 @@ fn is_default(stream: CUstream) -> bool {
 /// does not tell whose stream it is.
 #[inline]
 pub(super) fn enter_for(stream: CUstream, core: &ContextCore, site: Site) -> Result<()> {
-    match is_default(stream) && !mutant!("default_stream_of_any_context") {
-        true => core.enter_at(site).map(drop),
-        false => core.healthy(),
+    if is_default(stream) && !mutant!("default_stream_of_any_context") {
+        return enter(core, site);
     }
+    core.healthy()
+}
+
+/// Few streams are default ones.
+#[cold]
+fn enter(core: &ContextCore, site: Site) -> Result<()> {
+    core.enter_at(site).map(drop)
 }
 
 /// Makes a call that names `stream`. The outer error is of what comes before.
@@ -37,7 +43,7 @@ pub(super) fn call_on<T>(
     mut call: impl FnMut(&Driver, CUstream) -> Result<T, DriverError>,
 ) -> Result<Result<T, DriverError>> {
     enter_for(stream, core, site)?;
-    Ok(core.call(|driver| call(driver, stream)))
+    Ok(core.call(move |driver| call(driver, stream)))
 }
 
 #[cfg(all(test, not(loom)))]

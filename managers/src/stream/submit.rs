@@ -27,9 +27,10 @@ pub(crate) fn record_at(event: &RawEvent, stream: &Stream, site: Site) -> Result
     // The event would be the capture's: waiting for it, or asking it, would end that.
     stream.refuse_marked("record an event")?;
     event.note_recorded();
+    let event = event.as_raw();
     // SAFETY: both are alive and of one context.
-    stream.put_at(site, |driver, raw| unsafe {
-        driver.cuEventRecord(event.as_raw(), raw)
+    stream.put_at(site, move |driver, raw| unsafe {
+        driver.cuEventRecord(event, raw)
     })
 }
 
@@ -48,9 +49,10 @@ pub(crate) fn wait_at(stream: &Stream, event: &RawEvent, site: Site) -> Result<(
     }
     // The event is none of the capture, which this would end.
     stream.refuse_marked("wait for an event")?;
+    let event = event.as_raw();
     // SAFETY: both are alive and of one driver.
-    stream.put_at(site, |driver, raw| unsafe {
-        driver.cuStreamWaitEvent(raw, event.as_raw(), 0)
+    stream.put_at(site, move |driver, raw| unsafe {
+        driver.cuStreamWaitEvent(raw, event, 0)
     })
 }
 
@@ -143,7 +145,7 @@ impl Stream {
             core.launches().note_unknown();
         }
         let raw = self.raw();
-        if let Err(call) = core.call(|driver| put(driver, raw)) {
+        if let Err(call) = core.call(move |driver| put(driver, raw)) {
             if let Some(launch) = launch {
                 self.launches().refused(launch);
             }

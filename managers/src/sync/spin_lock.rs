@@ -65,13 +65,18 @@ impl<T> SpinLock<T> {
     /// Locks, unless another thread has the lock for so many looks.
     #[inline]
     pub(crate) fn try_lock(&self, looks: u32) -> Option<SpinLockGuard<'_, T>> {
-        for _ in 0..looks {
-            if self.try_take() {
-                return Some(SpinLockGuard(self, PhantomData));
-            }
-            std::hint::spin_loop();
+        if self.try_take() || self.try_take_again(looks) {
+            return Some(SpinLockGuard(self, PhantomData));
         }
         None
+    }
+
+    #[cold]
+    fn try_take_again(&self, looks: u32) -> bool {
+        (1..looks).any(|_| {
+            std::hint::spin_loop();
+            self.try_take()
+        })
     }
 
     #[inline]

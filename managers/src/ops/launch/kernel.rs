@@ -294,24 +294,13 @@ pub(super) unsafe fn put_pointers(
     let pointers = pointers.as_mut_ptr();
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
     let (call, number, shared) = (id::cuLaunchKernel, function.number(), config.shared_bytes);
+    let (kernel, none) = (function.raw(), ptr::null_mut());
+    // With values of its own: what is borrowed would be written to memory, for a second call that is rare.
     // SAFETY: function and stream are alive and of one context; the driver copies the
     // values, to which the pointers lead, before it returns; their types, and the memory that the kernel
     // touches, are conditions of this function.
-    let launched = stream.submit_launch(call, number, |driver, raw| unsafe {
-        let (raw_function, none) = (function.raw(), ptr::null_mut());
-        driver.cuLaunchKernel(
-            raw_function,
-            gx,
-            gy,
-            gz,
-            bx,
-            by,
-            bz,
-            shared,
-            raw,
-            pointers,
-            none,
-        )
+    let launched = stream.submit_launch(call, number, move |driver, raw| unsafe {
+        driver.cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, raw, pointers, none)
     });
     match launched {
         Ok(()) => Ok(()),
