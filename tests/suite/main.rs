@@ -18,3 +18,4 @@ mod pool;
 mod process;
 mod recycle;
 mod streams;
+mod threads;

@@ -261,6 +261,9 @@ fn put(copies: &[Entry<'_>], stream: &Stream) -> Result<Batched> {
         if copies.len() > 1 && has_batches && !stream.is_legacy() {
             batched = Batched::Together;
             let call = id::cuMemcpyBatchAsync_v2;
+            // Unlike other calls for a stream it wants some context to be current: else R580 calls a
+            // value invalid.
+            stream.core().enter()?;
             stream.submit(call, |driver, raw| together(copies, driver, raw))?;
         } else {
             // No closure, which would not know this function's caller.

@@ -94,7 +94,7 @@ fn full() -> Entry {
         ]),
         recipe: Some(Recipe {
             compiler: "nvrtc 13.0".into(),
-            folder: Some("/work".into()),
+            folder: Some("/src".into()),
             request: vec![1, 2, 3],
         }),
     }

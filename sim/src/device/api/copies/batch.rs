@@ -59,8 +59,15 @@ impl Source {
     }
 }
 
-/// The stream of a batch: not the legacy one, nor one that is captured, which is so afterwards too.
+/// The stream of a batch: not the legacy one, nor one that is captured, which is so afterwards too. Unlike
+/// other copies, R580 refuses a batch where no context is current.
 fn target(call: &Call<'_>, stream: CUstream) -> Reply<OwnedStream> {
+    if call.any_context().err() == Some(CUresult::CUDA_ERROR_INVALID_CONTEXT) {
+        call.machine
+            .messages
+            .add("a batch of copies with no context current".into());
+        return Err(INVALID);
+    }
     let (context, stream) = call.stream(stream)?;
     if stream.kind == Kind::Legacy {
         let text = "a batch of copies in the legacy default stream, which takes none";
