@@ -18,4 +18,3 @@ mod pool;
 mod process;
 mod recycle;
 mod streams;
-mod threads;
