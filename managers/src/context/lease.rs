@@ -142,8 +142,9 @@ impl Context {
     /// theirs. For a [green](super::ContextManager::green) context it is the primary
     /// context that is made current, as for all operations in it.
     ///
-    /// An operation of this crate in another context makes that one current on this thread,
-    /// and leaves it so: between such an operation and a foreign call, enter again.
+    /// An operation of this crate in another context may make that one current on this thread, and
+    /// leaves it so: between such an operation and a foreign call, enter again. Work that is put on a
+    /// stream leaves what is current alone, and does not make its own context current either.
     ///
     /// # Errors
     /// [`Error::Forked`]; what the driver returned, or the error that the context was lost to.
