@@ -13,7 +13,8 @@ const VERSION: u8 = 1;
 
 impl Recipe {
     /// Records what a compiler was asked, in the folder that relative names start from. `None` where that
-    /// is more than [`MOST_BYTES`](Self::MOST_BYTES), or where an option would be read back as another one.
+    /// is more than [`MOST_BYTES`](Self::MOST_BYTES), or where an option or the architecture would be read
+    /// back as another one.
     #[must_use]
     pub fn of(compiler: String, folder: Option<PathBuf>, request: &CompileRequest) -> Option<Self> {
         Some(Self {
@@ -33,12 +34,17 @@ impl Recipe {
 }
 
 /// The bytes of a request; none where they would be more than an entry keeps, or an option cannot be read
-/// back from its argument.
+/// back from its argument, or the architecture from its name (compute capability 9.12 has that of 10.2).
 fn encode(request: &CompileRequest) -> Option<Vec<u8>> {
     let mut to = vec![VERSION];
     let target = request.target();
     to.push(target.kind().code());
-    put(&mut to, target.architecture().to_string().as_bytes());
+    let architecture = target.architecture();
+    let name = architecture.to_string();
+    if name.parse() != Ok(architecture) {
+        return None;
+    }
+    put(&mut to, name.as_bytes());
     let source = request.source();
     put(&mut to, source.name.as_bytes());
     put(&mut to, source.text.as_bytes());
@@ -112,7 +118,9 @@ fn decode(bytes: &[u8]) -> Result<CompileRequest, FormatError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::Switch;
+    use cupola_managers::device::Architecture;
+
+    use crate::compile::{Switch, TargetArchitecture};
 
     fn full() -> CompileRequest {
         CompileRequest::new("a.cu", "text", Target::Ptx("sm_90a".parse().unwrap()))
@@ -138,6 +146,12 @@ mod tests {
             value: None,
         });
         assert_eq!(encode(&odd), None);
+        // Architectures without a name of their own.
+        for (major, minor) in [(0, 0), (0, 9), (9, 12)] {
+            let architecture = TargetArchitecture::new(Architecture::new(major, minor));
+            let odd = CompileRequest::new("a.cu", "", Target::Ptx(architecture));
+            assert_eq!(encode(&odd), None, "{major}.{minor}");
+        }
         let large = full().header("large.h", "x".repeat(Recipe::MOST_BYTES));
         assert_eq!(encode(&large), None);
     }

@@ -151,8 +151,10 @@ impl FromStr for TargetArchitecture {
         } else {
             (rest, ArchitectureFeatures::Portable)
         };
-        // Two digits at the least: a major and a minor number. `parse` would take a sign.
-        if !(2..=4).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        // Two digits at the least: a major and a minor number. `parse` would take a sign, and a zero in
+        // front, which is in no name.
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        if !(2..=4).contains(&digits.len()) || !is_number || digits.starts_with('0') {
             return Err(refused());
         }
         let number = digits.parse().map_err(|_| refused())?;
@@ -191,6 +193,8 @@ mod tests {
             "gfx90",
             "sm_123456",
             "SM_90",
+            "sm_09",
+            "sm_00a",
         ] {
             assert!(text.parse::<TargetArchitecture>().is_err(), "{text}");
         }
