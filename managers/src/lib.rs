@@ -105,6 +105,7 @@ mod test_bench;
 #[cfg(feature = "test-utils")]
 pub mod testing;
 pub mod trace_events;
+pub mod vmm;
 
 // The bench of tests names this crate as the tests in `tests` do, which compile it too.
 #[cfg(all(test, not(loom)))]

@@ -71,6 +71,7 @@ pub(crate) use member::Member;
 pub use memory_pool::{Backing, MemoryPool, NamedUsage, WeakMemoryPool};
 pub use named::AsBlockName;
 pub use pages::vmm::DriverCalls;
+pub(crate) use pages::vmm::{Calls as VmmCalls, MemoryHandle, Vmm, is_out_of_memory};
 pub use raw_block::RawBlock;
 pub(crate) use request::AllocRequest;
 pub(crate) use state::Pool;

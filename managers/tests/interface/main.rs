@@ -10,6 +10,7 @@ mod old_drivers;
 mod pinned;
 mod primary;
 mod rows;
+mod vmm;
 
 #[path = "../../src/test_bench.rs"]
 mod test_bench;

@@ -1,11 +1,15 @@
 //! The driver calls of a plan, under the mapper's lock alone.
 
+use cupola_sys::driver::CUmemAccess_flags;
+
 use crate::error::Result;
 use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::mapper::Mapper;
 use crate::pool::pages::page_mapper::{Charges, PageMapper};
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::Vmm;
+
+const READ_WRITE: CUmemAccess_flags = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 
 impl PageMapper {
     /// Makes the driver calls of a plan. False when there was no memory after all: another pool
@@ -50,7 +54,7 @@ impl PageMapper {
         }
         while let Some((address, bytes)) = plan.next_sealed() {
             // SAFETY: all pages of the run are mapped.
-            if let Err(error) = unsafe { vmm.set_access(address, bytes) } {
+            if let Err(error) = unsafe { vmm.set_access(address, bytes, READ_WRITE) } {
                 return mapper.fail(search, error);
             }
             plan.note_opened();

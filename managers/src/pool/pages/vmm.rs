@@ -19,9 +19,8 @@ use cupola_sys::driver::{
 };
 
 use crate::device::has_virtual_memory;
-use crate::driver::ContextCore;
-use crate::driver::RelaxedCapture;
-use crate::error::{Result, Site};
+use crate::driver::{ContextCore, Kind, RelaxedCapture};
+use crate::error::{Error, Result, Site};
 use crate::pool::inspect::history::{Action, History};
 use crate::stream::timeline::{Switches, TimelineCalls};
 
@@ -171,11 +170,22 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
+/// The functions that mapping needs, all of CUDA 10.2.
+const NEEDED: [SymbolId; 8] = [
+    id::cuMemCreate,
+    id::cuMemRelease,
+    id::cuMemMap,
+    id::cuMemUnmap,
+    id::cuMemSetAccess,
+    id::cuMemAddressReserve,
+    id::cuMemAddressFree,
+    id::cuMemGetAllocationGranularity,
+];
+
 /// The driver of one context, for the calls below.
 pub(crate) struct Vmm {
     core: Arc<ContextCore>,
     properties: CUmemAllocationProp,
-    access: CUmemAccessDesc,
     page: u64,
     calls: Arc<Calls>,
     history: Arc<History>,
@@ -196,17 +206,7 @@ impl Vmm {
     ) -> Result<Option<Self>> {
         let _switches = calls.switches();
         let driver = core.enter()?;
-        let needed = [
-            id::cuMemCreate,
-            id::cuMemRelease,
-            id::cuMemMap,
-            id::cuMemUnmap,
-            id::cuMemSetAccess,
-            id::cuMemAddressReserve,
-            id::cuMemAddressFree,
-            id::cuMemGetAllocationGranularity,
-        ];
-        if !needed.into_iter().all(|symbol| driver.has(symbol)) {
+        if !NEEDED.into_iter().all(|symbol| driver.has(symbol)) {
             return Ok(None);
         }
         count(&calls.attribute);
@@ -223,10 +223,6 @@ impl Vmm {
         properties.requestedHandleTypes = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE;
         properties.location = location;
         properties.win32HandleMetaData = ptr::null_mut();
-        let access = CUmemAccessDesc {
-            location,
-            flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-        };
         let mut page = 0usize;
         count(&calls.granularity);
         // SAFETY: both outlive the call.
@@ -243,11 +239,34 @@ impl Vmm {
         Ok(Some(Self {
             core: Arc::clone(core),
             properties,
-            access,
             page,
             calls: Arc::clone(calls),
             history: Arc::clone(history),
         }))
+    }
+
+    /// For a caller that has no use without it, and keeps no history.
+    ///
+    /// # Errors
+    /// That the driver lacks a function, or the device the ability.
+    #[track_caller]
+    pub(crate) fn required(core: &Arc<ContextCore>, calls: &Arc<Calls>) -> Result<Self> {
+        if let Some(vmm) = Self::new(core, calls, &Arc::new(History::new(0, None)))? {
+            return Ok(vmm);
+        }
+        let driver = core.enter()?;
+        for symbol in NEEDED {
+            core.check(driver.address(symbol).map(drop))?;
+        }
+        Err(Error::invalid(
+            "device",
+            "it has no virtual memory management",
+        ))
+    }
+
+    /// Counts an object that the driver has refused to take back.
+    pub(crate) fn note_abandoned(&self) {
+        self.core.ledger().add(Kind::Abandoned, 1);
     }
 
     /// Bytes of a page: the granularity of mappings.
@@ -364,18 +383,43 @@ impl Vmm {
         })
     }
 
-    /// Lets the device access `bytes` bytes from `at` on.
+    /// Lets the device access `bytes` bytes from `at` on in the way that `flags` say.
     ///
     /// # Safety
     /// All of them are mapped.
     #[track_caller]
-    pub(crate) unsafe fn set_access(&self, at: CUdeviceptr, bytes: u64) -> Result<()> {
+    pub(crate) unsafe fn set_access(
+        &self,
+        at: CUdeviceptr,
+        bytes: u64,
+        flags: CUmemAccess_flags,
+    ) -> Result<()> {
+        let access = CUmemAccessDesc {
+            location: self.properties.location,
+            flags,
+        };
         // SAFETY: `cuMemSetAccess` needs mapped addresses: condition of this function. The
         // description outlives the call.
         self.call(&self.calls.set_access, |driver| unsafe {
-            driver.cuMemSetAccess(at, bytes as usize, &raw const self.access, 1)
+            driver.cuMemSetAccess(at, bytes as usize, &raw const access, 1)
         })?;
         self.history.note_memory(Action::Map, at, bytes);
+        Ok(())
+    }
+
+    /// As [`unmap`](Self::unmap), for a caller that has a use for the handle: a driver that has shut down
+    /// is an error.
+    ///
+    /// # Safety
+    /// As [`unmap`](Self::unmap).
+    #[track_caller]
+    pub(crate) unsafe fn take_out(&self, at: CUdeviceptr, bytes: u64) -> Result<()> {
+        // SAFETY: `cuMemUnmap` needs a whole mapping that no work uses: conditions of this
+        // function.
+        self.call(&self.calls.unmap, |driver| unsafe {
+            driver.cuMemUnmap(at, bytes as usize)
+        })?;
+        self.history.note_memory(Action::Unmap, at, bytes);
         Ok(())
     }
 

@@ -1,0 +1,154 @@
+//! Physical memory and addresses by themselves.
+
+use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
+use cupola_managers::pool::DeviceLimit;
+use cupola_managers::vmm::Access;
+use cupola_managers::{Error, ops};
+use cupola_sys::driver::{CUresult, id};
+
+use super::bench;
+
+const MIB: u64 = 1 << 20;
+
+// Without it memory could lose its contents on the way from one address to another, or addresses move.
+#[test]
+fn memory_moves_with_its_contents() {
+    let bench = bench();
+    let stream = &bench.stream;
+    let limit = DeviceLimit::new(8 * MIB);
+    let memory = bench.base.context.virtual_memory(&limit).unwrap();
+    assert_eq!(memory.granularity(), 2 * MIB);
+    let mut one = memory.reserve(16 * MIB).unwrap();
+    let mut two = memory.reserve(4 * MIB).unwrap();
+    one.map(4 * MIB, memory.create(4 * MIB).unwrap()).unwrap();
+    one.map(8 * MIB, memory.create(2 * MIB).unwrap()).unwrap();
+    one.set_access(4 * MIB..10 * MIB, Access::ReadWrite)
+        .unwrap();
+    assert_eq!((one.mapped(), limit.used()), (6 * MIB, 6 * MIB));
+    // SAFETY: 6 MiB of mapped memory, which nothing else uses.
+    let all = unsafe { DeviceSliceMut::<u8>::from_raw(one.address() + 4 * MIB, 6 << 20) };
+    ops::fill(all, 9, stream).unwrap();
+    ops::synchronize(stream).unwrap();
+    // SAFETY: the fill was waited for.
+    let piece = unsafe { one.unmap(4 * MIB) }.unwrap();
+    two.map(0, piece).unwrap();
+    two.set_access(0..4 * MIB, Access::Read).unwrap();
+    // SAFETY: 4 MiB of mapped memory.
+    let there = unsafe { DeviceSlice::<u8>::from_raw(two.address(), 4 << 20) };
+    assert_eq!(there.to_vec(stream).unwrap(), vec![9; 4 << 20]);
+    let pieces: Vec<_> = one
+        .pieces()
+        .map(|(at, piece)| (at, piece.bytes()))
+        .collect();
+    assert_eq!(pieces, [(8 * MIB, 2 * MIB)]);
+    drop((one, two));
+    assert_eq!((limit.used(), memory.bytes()), (0, 0));
+    let calls = memory.driver_calls();
+    assert_eq!(
+        (calls.create, calls.release, calls.map, calls.unmap),
+        (2, 2, 3, 3)
+    );
+    drop(memory);
+    bench.finish();
+}
+
+// Without it a mistake would reach the driver, or the limit be passed.
+#[test]
+fn what_cannot_be_is_refused_and_nothing_changes() {
+    let bench = bench();
+    let limit = DeviceLimit::new(8 * MIB);
+    let memory = bench.base.context.virtual_memory(&limit).unwrap();
+    let other = bench.base.context.virtual_memory(&limit).unwrap();
+    for bytes in [0, 1, MIB, 2 * MIB + 1, u64::MAX] {
+        assert!(matches!(
+            memory.create(bytes),
+            Err(Error::Invalid { field: "bytes", .. })
+        ));
+        assert!(matches!(
+            memory.reserve(bytes),
+            Err(Error::Invalid { field: "bytes", .. })
+        ));
+    }
+    let mut range = memory.reserve(8 * MIB).unwrap();
+    range.map(4 * MIB, memory.create(2 * MIB).unwrap()).unwrap();
+    let mut four = memory.create(4 * MIB).unwrap();
+    let Err(Error::OverLimit(account)) = other.create(4 * MIB) else {
+        panic!("the limit is 8 MiB");
+    };
+    assert_eq!(account.requested, 4 * MIB);
+    assert_eq!(account.shared, Some((6 * MIB, 8 * MIB)));
+    // Between pages, into what is mapped, from it, and beyond the end.
+    for offset in [1, 2 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, u64::MAX - 1] {
+        let refused = range.map(offset, four).unwrap_err();
+        let is_named = matches!(
+            refused.error,
+            Error::Invalid {
+                field: "offset",
+                ..
+            }
+        );
+        assert!(is_named, "{offset}: {refused}");
+        four = refused.memory;
+    }
+    let foreign = other.create(2 * MIB).unwrap();
+    let refused = range.map(6 * MIB, foreign).unwrap_err();
+    assert!(
+        matches!(refused.error, Error::WrongContext { .. }),
+        "{refused}"
+    );
+    range.map(0, four).unwrap();
+    // Not whole pieces, none, and not all mapped.
+    for part in [
+        0..2 * MIB,
+        2 * MIB..6 * MIB,
+        4 * MIB..4 * MIB,
+        4 * MIB..8 * MIB,
+    ] {
+        let refused = range.set_access(part.clone(), Access::Read);
+        assert!(matches!(refused, Err(Error::Invalid { .. })), "{part:?}");
+    }
+    range.set_access(0..6 * MIB, Access::Read).unwrap();
+    // SAFETY: nothing uses the range.
+    let none = unsafe { range.unmap(2 * MIB) };
+    assert!(
+        matches!(
+            none,
+            Err(Error::Invalid {
+                field: "offset",
+                ..
+            })
+        ),
+        "{none:?}"
+    );
+    drop((range, refused));
+    assert_eq!(limit.used(), 0);
+    drop((memory, other));
+    bench.finish();
+}
+
+// Without it a driver that fails could leave bytes charged that nothing has, or the other way round.
+#[test]
+fn a_failed_call_changes_no_account() {
+    let bench = bench();
+    let limit = DeviceLimit::new(8 * MIB);
+    let memory = bench.base.context.virtual_memory(&limit).unwrap();
+    let faults = &bench.base.faults;
+    faults.fail(id::cuMemCreate, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    let Err(Error::OutOfMemory { account, .. }) = memory.create(2 * MIB) else {
+        panic!("the driver has none");
+    };
+    assert_eq!(account.requested, 2 * MIB);
+    assert_eq!((limit.used(), memory.bytes()), (0, 0));
+    let mut range = memory.reserve(4 * MIB).unwrap();
+    faults.fail(id::cuMemMap, 1, CUresult::CUDA_ERROR_UNKNOWN);
+    let refused = range.map(0, memory.create(2 * MIB).unwrap()).unwrap_err();
+    range.map(0, refused.memory).unwrap();
+    faults.fail(id::cuMemUnmap, 1, CUresult::CUDA_ERROR_UNKNOWN);
+    // SAFETY: nothing uses the range.
+    assert!(unsafe { range.unmap(0) }.is_err());
+    assert_eq!((range.mapped(), limit.used()), (2 * MIB, 2 * MIB));
+    drop(range);
+    assert_eq!(limit.used(), 0);
+    drop(memory);
+    bench.finish();
+}

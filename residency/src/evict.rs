@@ -1,0 +1,254 @@
+//! Slots give memory up.
+
+use std::sync::PoisonError;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cupola_managers::buffer::DeviceSlice;
+use cupola_managers::{Error, ops};
+
+use crate::error::{ResidencyError, Result};
+use crate::residency::{Engine, Inner};
+use crate::table::Entry;
+
+/// Between two questions whether work is over.
+const PAUSE: Duration = Duration::from_micros(50);
+
+impl Inner {
+    /// The last piece of the slot that is to give memory up first goes to the stock: whose it was. `None`
+    /// where no slot may give any up. Where work uses that slot it is waited for as long as `patience` lasts, before
+    /// another one is taken.
+    #[track_caller]
+    pub(crate) fn evict_piece(
+        &self,
+        engine: &mut Engine,
+        patience: &mut Duration,
+    ) -> Result<Option<usize>> {
+        loop {
+            let victims = self.table().victims();
+            if victims.is_empty() {
+                return Ok(None);
+            }
+            let victim = self.wait_for_one(&victims, patience)?;
+            self.write_back(engine, victim)?;
+            let last = engine
+                .space(victim)
+                .and_then(|it| it.pieces.last().copied());
+            let Some(last) = last else {
+                return Ok(None);
+            };
+            // Else it was leased meanwhile.
+            if self.table().truncate(victim, last) {
+                self.unmap_evicted(engine, victim, last)?;
+                return Ok(Some(victim));
+            }
+        }
+    }
+
+    /// All memory of a slot goes to the stock, once no work uses it: how many bytes that were.
+    ///
+    /// # Errors
+    /// [`ResidencyError::InUse`], and where it was leased meanwhile [`ResidencyError::Leased`].
+    #[track_caller]
+    pub(crate) fn evict_whole(&self, engine: &mut Engine, number: usize) -> Result<u64> {
+        let mut none = Duration::ZERO;
+        self.wait_for_one(&[number], &mut none)?;
+        let has_had_remains = self.unmap_remains(engine, number)?;
+        self.write_back(engine, number)?;
+        let mut table = self.table();
+        let Some((name, resident, leases)) = table
+            .get(number)
+            .map(|entry| (entry.name.to_string(), entry.resident, entry.leases))
+        else {
+            return Ok(0);
+        };
+        if has_had_remains && resident == 0 {
+            return Ok(0);
+        }
+        if !table.truncate(number, 0) {
+            return Err(match leases {
+                0 => ResidencyError::InUse {
+                    slot: name,
+                    waited: Duration::ZERO,
+                },
+                leases => ResidencyError::Leased { slot: name, leases },
+            });
+        }
+        drop(table);
+        self.unmap_evicted(engine, number, 0)?;
+        Ok(resident)
+    }
+
+    /// What a failure has left mapped of a slot goes to the stock: whether that was any. Copies to it are
+    /// over.
+    #[track_caller]
+    pub(crate) fn unmap_remains(&self, engine: &mut Engine, number: usize) -> Result<bool> {
+        let at = {
+            let table = self.table();
+            match table.get(number) {
+                Some(entry) if entry.has_remains => entry.resident,
+                _ => return Ok(false),
+            }
+        };
+        engine.unmap_from(number, at)?;
+        if let Some(entry) = self.table().get_mut(number) {
+            entry.has_remains = false;
+        }
+        Ok(true)
+    }
+
+    /// Pieces from `at` on, which the table counts no more, go to the stock. Should one not, the table counts
+    /// what is left again.
+    #[track_caller]
+    fn unmap_evicted(&self, engine: &mut Engine, number: usize, at: u64) -> Result<()> {
+        let unmapped = engine.unmap_from(number, at);
+        if unmapped.is_err() {
+            let left = engine.space(number).map_or(0, |space| space.range.mapped());
+            if let Some(entry) = self.table().get_mut(number) {
+                entry.resident = left;
+            }
+        }
+        unmapped
+    }
+
+    /// Slots that were given up, and that no work uses any more, end.
+    pub(crate) fn sweep(&self, engine: &mut Engine) {
+        let given_up: Vec<usize> = {
+            let table = self.table();
+            let given_up = table.each().filter(|(_, entry)| entry.is_given_up);
+            given_up.map(|(number, _)| number).collect()
+        };
+        for number in given_up {
+            // An error of the device is for the next call that can return one.
+            let is_free = self.is_free(number).unwrap_or(false);
+            if !is_free {
+                continue;
+            }
+            let has_some = self.table().get(number).is_some_and(|it| it.resident > 0);
+            if has_some && !self.table().truncate(number, 0) {
+                continue;
+            }
+            if self.unmap_evicted(engine, number, 0).is_ok() {
+                self.table().remove(number);
+                drop(engine.remove(number));
+            }
+        }
+    }
+
+    /// Waits until one of these slots has no work: the first of them, as long as `patience` lasts.
+    #[track_caller]
+    fn wait_for_one(&self, slots: &[usize], patience: &mut Duration) -> Result<usize> {
+        let began = Instant::now();
+        let mut has_waited = false;
+        loop {
+            let waited = began.elapsed();
+            let among = match waited < *patience || !has_waited {
+                true => slots.get(..1).unwrap_or(slots),
+                false => slots,
+            };
+            for &slot in among {
+                if self.is_free(slot)? {
+                    *patience = patience.saturating_sub(waited);
+                    return Ok(slot);
+                }
+            }
+            if !has_waited {
+                self.table().metrics.waits += 1;
+                has_waited = true;
+                // Others are looked at before the first is waited for, where there is no patience.
+                continue;
+            }
+            if waited >= self.wait {
+                let first = slots.first().copied();
+                let table = self.table();
+                let entry = first.and_then(|number| table.get(number));
+                let slot = entry.map_or_else(String::new, |entry| entry.name.to_string());
+                return Err(ResidencyError::InUse { slot, waited });
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether no work uses a slot that is not leased; the table knows it then too.
+    #[track_caller]
+    fn is_free(&self, number: usize) -> Result<bool> {
+        let work = self.table().get(number).map(Entry::open_work);
+        let is_done = match work.map_or(Ok(true), |work| work.is_done()) {
+            // Work that a capture recorded cannot be asked for before the capture ends.
+            Err(Error::Capturing { .. }) => false,
+            other => other?,
+        };
+        if is_done && let Some(entry) = self.table().get_mut(number) {
+            // Copies are put under the engine's lock: there are no later ones.
+            entry.note_uploaded();
+        }
+        Ok(is_done)
+    }
+
+    /// A copy on the residency's stream may use the slot's memory.
+    pub(crate) fn note_copy(&self, number: usize) {
+        if let Some(entry) = self.table().get_mut(number) {
+            entry.note_work(&self.copies);
+        }
+    }
+
+    /// What a slot's work has changed goes into its host copy, before its memory goes.
+    #[track_caller]
+    fn write_back(&self, engine: &mut Engine, number: usize) -> Result<()> {
+        let (since, bytes) = {
+            let table = self.table();
+            let entry = table.get(number).filter(|entry| !entry.is_given_up);
+            let Some((entry, since)) = entry.and_then(|it| Some((it, it.dirty_since()?))) else {
+                return Ok(());
+            };
+            (since, entry.resident.min(entry.bytes))
+        };
+        let Some(space) = engine.space(number) else {
+            return Ok(());
+        };
+        let (address, source) = (space.range.address(), space.source.upgrade());
+        let Some(source) = source else {
+            return Ok(());
+        };
+        let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(buffer) = source.copy_mut().and_then(|copy| copy.buffer_mut()) else {
+            return Ok(());
+        };
+        let len = bytes as usize;
+        // SAFETY: the slot has so many bytes there, and the engine's lock, held here, keeps them until
+        // the copy is waited for.
+        let there = unsafe { DeviceSlice::<u8>::from_raw(address, len) };
+        let copied = ops::copy_to_host(there, buffer.slice_mut(..len)?, &self.copies);
+        // Whatever comes of it, and of the wait: it may run.
+        self.note_copy(number);
+        copied?;
+        self.copies.ticket()?.wait()?;
+        let mut table = self.table();
+        table.metrics.bytes_written_back += bytes;
+        if let Some(entry) = table.get_mut(number) {
+            entry.note_written_back(since);
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Pieces from `at` on, which no work uses, go to the stock.
+    #[track_caller]
+    fn unmap_from(&mut self, number: usize, at: u64) -> Result<()> {
+        loop {
+            let Some(space) = self.space(number) else {
+                return Ok(());
+            };
+            let Some(&last) = space.pieces.last().filter(|&&last| last >= at) else {
+                return Ok(());
+            };
+            // SAFETY: the slot was idle when the table was told that it has this piece no more, or no
+            // work was ever put for it. Whichever work of the program's uses the slot's addresses has a
+            // lease, which is refused or loads them again under the engine's lock, held here.
+            let piece = unsafe { space.range.unmap(last) }?;
+            space.pieces.pop();
+            self.stock.put(piece);
+        }
+    }
+}

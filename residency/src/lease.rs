@@ -1,0 +1,165 @@
+//! `Lease`: a slot in use.
+
+use std::fmt;
+use std::ops::Range;
+
+use cupola_managers::Stream;
+use cupola_managers::buffer::{DeviceCopy, DeviceSlice};
+
+use crate::error::{ResidencyError, Result};
+use crate::slot::Slot;
+
+/// A slot that keeps its memory. When it is dropped the work that is on its streams by then may still run:
+/// the slot keeps its memory until that is over. Dropping it makes no call of the driver.
+#[must_use = "a lease that is dropped holds nothing"]
+pub struct Lease {
+    slot: Slot,
+    streams: Vec<Stream>,
+    /// Bytes that are known to be there for work on the streams, or to be waited for by it.
+    ready: Vec<u64>,
+}
+
+impl Lease {
+    /// Begins one.
+    pub(crate) fn begin(slot: &Slot, stream: Option<&Stream>) -> Self {
+        if let Some(entry) = slot.0.inner.table().get_mut(slot.0.number) {
+            entry.leases += 1;
+        }
+        let streams: Vec<Stream> = stream.into_iter().cloned().collect();
+        Self {
+            slot: slot.clone(),
+            ready: vec![0; streams.len()],
+            streams,
+        }
+    }
+
+    /// The slot.
+    #[must_use]
+    pub fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    /// Where it is on the device: the same for all leases of the slot.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.slot.address()
+    }
+
+    /// Makes later work on `stream` wait, on the device, for the first `bytes` bytes of the slot. From now
+    /// on the lease covers work on that stream too.
+    ///
+    /// # Errors
+    /// [`ResidencyError::Invalid`] when the slot has fewer; [`ResidencyError::Device`]: the stream is
+    /// another context's, a capture is open on it, or the driver failed.
+    #[track_caller]
+    pub fn wait_for(&mut self, bytes: u64, stream: &Stream) -> Result<()> {
+        if bytes > self.slot.bytes() {
+            return Err(ResidencyError::Invalid {
+                field: "bytes",
+                problem: format!(
+                    "{} has {}, not {bytes}",
+                    self.slot.name(),
+                    self.slot.bytes()
+                ),
+            });
+        }
+        let here = self.place_of(stream);
+        if self.ready[here] >= bytes {
+            return Ok(());
+        }
+        let slot = &self.slot.0;
+        let upload = {
+            let table = slot.inner.table();
+            let entry = table.get(slot.number);
+            entry.and_then(|entry| entry.upload_of(bytes))
+        };
+        if let Some(upload) = upload {
+            if upload.ticket.is_done()? {
+                // No later lease asks for it.
+                if let Some(entry) = slot.inner.table().get_mut(slot.number) {
+                    entry.note_uploaded_to(upload.end);
+                }
+            } else {
+                upload.ticket.wait_on(stream)?;
+            }
+        }
+        self.ready[here] = bytes;
+        Ok(())
+    }
+
+    /// Where the stream is in the list.
+    fn place_of(&mut self, stream: &Stream) -> usize {
+        let known = self
+            .streams
+            .iter()
+            .position(|it| it.serial() == stream.serial());
+        known.unwrap_or_else(|| {
+            self.streams.push(stream.clone());
+            self.ready.push(0);
+            self.streams.len() - 1
+        })
+    }
+
+    /// The elements in `range` of the slot, for work on a stream that was [waited for](Self::wait_for) or
+    /// leased with.
+    ///
+    /// # Errors
+    /// [`ResidencyError::Invalid`] when they are not in the slot.
+    pub fn slice<T: DeviceCopy>(&self, range: Range<usize>) -> Result<DeviceSlice<'_, T>> {
+        let size = size_of::<T>();
+        let end = range.end.checked_mul(size).map(|end| end as u64);
+        let is_inside = range.start <= range.end && end.is_some_and(|end| end <= self.slot.bytes());
+        if !is_inside {
+            return Err(ResidencyError::Invalid {
+                field: "range",
+                problem: format!(
+                    "elements {range:?} of {size} bytes are not in the {} bytes of {}",
+                    self.slot.bytes(),
+                    self.slot.name()
+                ),
+            });
+        }
+        let address = self.address() + (range.start * size) as u64;
+        // SAFETY: the bytes are the slot's, at an address that is aligned to pages but for whole elements,
+        // and the slot keeps its memory as long as this lease, which the slice borrows, and the work on
+        // its streams.
+        Ok(unsafe { DeviceSlice::from_raw(address, range.end - range.start) })
+    }
+
+    /// Says that work writes to the slot. Before it gives memory up next, what it has is copied to its host copy.
+    /// The whole slot must be there by then: work that writes waits for all of it.
+    ///
+    /// # Errors
+    /// [`ResidencyError::NoHostCopy`].
+    pub fn mark_changed(&self) -> Result<()> {
+        let slot = &self.slot;
+        if !slot.0.is_kept {
+            return Err(ResidencyError::NoHostCopy {
+                slot: slot.name().to_owned(),
+            });
+        }
+        slot.0.inner.table().note_dirty(slot.0.number);
+        Ok(())
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let number = self.slot.0.number;
+        if let Some(entry) = self.slot.0.inner.table().get_mut(number) {
+            for stream in &self.streams {
+                entry.note_work(stream);
+            }
+            entry.leases -= 1;
+        }
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease")
+            .field("slot", &self.slot)
+            .field("streams", &self.streams.len())
+            .finish()
+    }
+}

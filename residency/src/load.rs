@@ -1,0 +1,218 @@
+//! A slot gets the memory that it lacks.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use cupola_managers::Error;
+use cupola_managers::vmm::{Access, PhysicalMemory};
+
+use crate::error::{ResidencyError, Result};
+use crate::residency::{Engine, Inner};
+use crate::slot::SlotCore;
+use crate::source::Source;
+
+/// Pieces of the first chunk: its copy begins after few calls. Each later chunk has four times as many as
+/// the one before, up to the configured size.
+const FIRST: u64 = 1;
+
+const GIB: f64 = (1_u64 << 30) as f64;
+
+impl Inner {
+    /// Maps and fills what the slot lacks. It is leased, so it keeps what it has.
+    #[track_caller]
+    pub(crate) fn load(&self, engine: &mut Engine, slot: &SlotCore, source: &Source) -> Result<()> {
+        let began = Instant::now();
+        let mut victims = Victims {
+            slots: Vec::new(),
+            patience: self.patience_for(slot.number),
+        };
+        let loaded = self.load_chunks(engine, slot, source, &mut victims);
+        let mut table = self.table();
+        table.metrics.evictions += victims.slots.len() as u64;
+        table.metrics.time_loading += began.elapsed();
+        loaded
+    }
+
+    #[track_caller]
+    fn load_chunks(
+        &self,
+        engine: &mut Engine,
+        slot: &SlotCore,
+        source: &Source,
+        victims: &mut Victims,
+    ) -> Result<()> {
+        let Some((mut at, rounded)) = self.extent(slot.number) else {
+            return Ok(());
+        };
+        if self
+            .table()
+            .get(slot.number)
+            .is_some_and(|it| it.has_remains)
+        {
+            self.copies.ticket()?.wait()?;
+            self.unmap_remains(engine, slot.number)?;
+        }
+        let mut size = FIRST * self.layout.unit();
+        while at < rounded {
+            let end = (at + size).min(rounded);
+            let mut copy = Copy::NotPut;
+            let loaded = self.load_chunk(engine, slot, source, at..end, victims, &mut copy);
+            if let Err(error) = loaded {
+                self.give_up_chunk(engine, slot.number, copy);
+                return Err(error);
+            }
+            at = end;
+            size = (size * 4).min(self.chunk);
+        }
+        Ok(())
+    }
+
+    /// The pieces of a chunk that could not be loaded go back, now or when they can.
+    fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
+        if let Some(entry) = self.table().get_mut(number) {
+            entry.has_remains = true;
+        }
+        let is_over = match copy {
+            Copy::NotPut => true,
+            Copy::MayRun => {
+                self.note_copy(number);
+                self.copies
+                    .ticket()
+                    .and_then(|ticket| ticket.wait())
+                    .is_ok()
+            }
+        };
+        if is_over {
+            // Should that fail they stay as they are, for the next that wants memory.
+            let _ = self.unmap_remains(engine, number);
+        }
+    }
+
+    /// The bytes that a slot has, and those that it needs.
+    fn extent(&self, number: usize) -> Option<(u64, u64)> {
+        let table = self.table();
+        let entry = table.get(number)?;
+        Some((entry.resident, entry.rounded))
+    }
+
+    #[track_caller]
+    fn load_chunk(
+        &self,
+        engine: &mut Engine,
+        slot: &SlotCore,
+        source: &Source,
+        chunk: Range<u64>,
+        victims: &mut Victims,
+        copy: &mut Copy,
+    ) -> Result<()> {
+        let rounded = self.extent(slot.number).map_or(0, |(_, rounded)| rounded);
+        let mut at = chunk.start;
+        while at < chunk.end {
+            let bytes = self.layout.piece(at, rounded);
+            let piece = self.piece(engine, slot, bytes, rounded - at, victims)?;
+            let Some(space) = engine.space(slot.number) else {
+                return Ok(());
+            };
+            if let Err(refused) = space.range.map(at, piece) {
+                engine.stock.put(refused.memory);
+                return Err(refused.error.into());
+            }
+            space.pieces.push(at);
+            at += bytes;
+        }
+        let Some(space) = engine.space(slot.number) else {
+            return Ok(());
+        };
+        space.range.set_access(chunk.start..at, Access::ReadWrite)?;
+        let filled = chunk.start..at.min(slot.bytes);
+        let bytes = filled.end - filled.start;
+        *copy = Copy::MayRun;
+        // SAFETY: these bytes were mapped just now, in a slot that is this context's, and have no user.
+        unsafe {
+            let address = slot.address + chunk.start;
+            source.upload(&mut engine.staging, self, &slot.name, filled, address)
+        }?;
+        let ticket = self.copies.ticket()?;
+        let mut table = self.table();
+        table.metrics.bytes_loaded += bytes;
+        if let Some(entry) = table.get_mut(slot.number) {
+            entry.extend(at, ticket);
+        }
+        Ok(())
+    }
+
+    /// Memory of `bytes` bytes for a slot that lacks `lacking`: what is kept, new memory, or another
+    /// slot's.
+    #[track_caller]
+    fn piece(
+        &self,
+        engine: &mut Engine,
+        slot: &SlotCore,
+        bytes: u64,
+        lacking: u64,
+        victims: &mut Victims,
+    ) -> Result<PhysicalMemory> {
+        loop {
+            if let Some(piece) = engine.stock.take(bytes) {
+                return Ok(piece);
+            }
+            let refusal = match self.memory.create(bytes) {
+                Ok(piece) => return Ok(piece),
+                Err(full @ (Error::OverLimit(_) | Error::OutOfMemory { .. })) => full,
+                Err(other) => return Err(other.into()),
+            };
+            if let Some(other) = engine.stock.take_instead(bytes) {
+                drop(other);
+                continue;
+            }
+            match self.evict_piece(engine, &mut victims.patience)? {
+                Some(victim) => victims.note(victim),
+                None => return Err(self.no_room(slot, lacking, refusal)),
+            }
+        }
+    }
+
+    /// How long a load may wait for the slots that it had best take memory from.
+    fn patience_for(&self, number: usize) -> Duration {
+        let lacking = self.extent(number).map_or(0, |(at, rounded)| rounded - at);
+        self.patience.mul_f64(lacking as f64 / GIB)
+    }
+
+    fn no_room(&self, slot: &SlotCore, lacking: u64, refusal: Error) -> ResidencyError {
+        let table = self.table();
+        let held = table.held();
+        let limit = self.limit();
+        ResidencyError::NoRoom {
+            slot: slot.name.to_string(),
+            lacking,
+            limit: limit.limit(),
+            leased: held.leased,
+            pinned: held.pinned,
+            others: limit.used().saturating_sub(self.memory.bytes()),
+            source: Box::new(refusal),
+        }
+    }
+}
+
+/// How far a chunk's copy has come.
+#[derive(Clone, Copy)]
+enum Copy {
+    NotPut,
+    /// All or a part of it may be on the stream.
+    MayRun,
+}
+
+/// The slots that gave memory up for one that is loaded.
+struct Victims {
+    slots: Vec<usize>,
+    /// How long the right ones are still waited for.
+    patience: Duration,
+}
+
+impl Victims {
+    fn note(&mut self, slot: usize) {
+        if !self.slots.contains(&slot) {
+            self.slots.push(slot);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `Slot`: a model's place, and its owner.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cupola_managers::Stream;
+
+use crate::error::{ResidencyError, Result};
+use crate::lease::Lease;
+use crate::residency::{Inner, Residency};
+use crate::source::Source;
+use crate::table::Hold;
+
+/// A slot of a [`Residency`]: addresses of its own, and a loader. Clones are the same slot; the last one
+/// gives it up when it is dropped, with its host copy and its device memory, once no work uses that.
+#[derive(Clone)]
+pub struct Slot(pub(crate) Arc<SlotCore>);
+
+pub(crate) struct SlotCore {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) number: usize,
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    pub(crate) name: Arc<str>,
+    pub(crate) source: Arc<Mutex<Source>>,
+    /// Whether its bytes are kept in host memory.
+    pub(crate) is_kept: bool,
+}
+
+impl SlotCore {
+    pub(crate) fn source(&self) -> MutexGuard<'_, Source> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Bytes of its contents.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    /// Where it is on the device, when it is there: the same as long as it lives.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.0.address
+    }
+
+    /// Bytes of it that are on the device, or on their way, from its beginning on; in whole pages.
+    #[must_use]
+    pub fn resident(&self) -> u64 {
+        let table = self.0.inner.table();
+        table.get(self.0.number).map_or(0, |entry| entry.resident)
+    }
+
+    /// Pins it to the device: from now on it gives no memory up. It is not loaded by that.
+    pub fn pin(&self) {
+        self.set_pinned(true);
+    }
+
+    /// Lets it give memory up again.
+    pub fn unpin(&self) {
+        self.set_pinned(false);
+    }
+
+    fn set_pinned(&self, is_pinned: bool) {
+        if let Some(entry) = self.0.inner.table().get_mut(self.0.number) {
+            entry.is_pinned = is_pinned;
+        }
+    }
+
+    /// Slots of a lower priority give memory up before it, those of a higher one after it.
+    pub fn set_priority(&self, priority: u8) {
+        if let Some(entry) = self.0.inner.table().get_mut(self.0.number) {
+            entry.priority = priority;
+        }
+    }
+}
+
+impl Residency {
+    /// Leases a slot for work on `stream`: loads what it lacks, and makes the stream wait for that on the
+    /// device. It keeps its memory until the lease has ended and the work that is on the stream by then is over.
+    ///
+    /// What it lacks is copied on a stream of the residency's, while this returns: a host thread is busy with
+    /// the calls of the driver alone, and waits only where memory is taken from a slot that work still uses.
+    ///
+    /// # Errors
+    /// [`ResidencyError::NoRoom`] when other slots have given up all that they may;
+    /// [`ResidencyError::InUse`]; [`ResidencyError::HostLimit`] when the host copy does not fit;
+    /// [`ResidencyError::Loader`]; [`ResidencyError::Invalid`] when the slot is another residency's;
+    /// [`ResidencyError::Device`], among it a capture that is open on the stream while the slot is loaded.
+    #[track_caller]
+    pub fn lease(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
+        let mut lease = self.lease_progressively(slot, stream)?;
+        lease.wait_for(slot.bytes(), stream)?;
+        Ok(lease)
+    }
+
+    /// As [`lease`](Self::lease), without the wait: before each kernel the program says which bytes it uses
+    /// ([`Lease::wait_for`]), so that the first layers of a model compute while the last are copied.
+    ///
+    /// # Errors
+    /// As [`lease`](Self::lease).
+    #[track_caller]
+    pub fn lease_progressively(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
+        self.check(slot)?;
+        let lease = Lease::begin(slot, Some(stream));
+        self.0.make_whole(&slot.0)?;
+        Ok(lease)
+    }
+
+    /// Loads what a slot lacks, for a lease to come. Copies are not waited for.
+    ///
+    /// # Errors
+    /// As [`lease`](Self::lease).
+    #[track_caller]
+    pub fn preload(&self, slot: &Slot) -> Result<()> {
+        self.check(slot)?;
+        let _lease = Lease::begin(slot, None);
+        self.0.make_whole(&slot.0)
+    }
+
+    /// Takes all memory of a slot, which is kept for the next one: how many bytes that were. Nothing is copied,
+    /// unless the slot was [changed](Lease::mark_changed). Work that uses it is waited for.
+    ///
+    /// # Errors
+    /// [`ResidencyError::NotResident`], [`ResidencyError::Leased`], [`ResidencyError::Pinned`]: it has
+    /// nothing to give up, or may not. [`ResidencyError::InUse`], [`ResidencyError::Device`].
+    #[track_caller]
+    pub fn evict(&self, slot: &Slot) -> Result<u64> {
+        self.check(slot)?;
+        let inner = &self.0;
+        let mut engine = inner.engine();
+        let name = || slot.name().to_owned();
+        {
+            let table = inner.table();
+            let Some(entry) = table.get(slot.0.number) else {
+                return Err(ResidencyError::NotResident { slot: name() });
+            };
+            match entry.hold() {
+                Some(Hold::Leased) => {
+                    let leases = entry.leases;
+                    return Err(ResidencyError::Leased {
+                        slot: name(),
+                        leases,
+                    });
+                }
+                Some(Hold::Pinned) => return Err(ResidencyError::Pinned { slot: name() }),
+                None if entry.resident == 0 => {
+                    return Err(ResidencyError::NotResident { slot: name() });
+                }
+                None => {}
+            }
+        }
+        inner.evict_whole(&mut engine, slot.0.number)
+    }
+}
+
+impl Inner {
+    /// Loads what a slot that is leased lacks.
+    #[track_caller]
+    fn make_whole(&self, slot: &SlotCore) -> Result<()> {
+        {
+            let mut table = self.table();
+            table.note_use(slot.number, self.limit().limit());
+            let Some(entry) = table.get(slot.number) else {
+                return Ok(());
+            };
+            let (is_whole, resident) = (entry.is_whole(), entry.resident);
+            let metrics = &mut table.metrics;
+            if is_whole {
+                metrics.hits += 1;
+                return Ok(());
+            }
+            match resident {
+                0 => metrics.misses += 1,
+                _ => metrics.partial_hits += 1,
+            }
+        }
+        slot.source().fill(self, &slot.name, slot.bytes)?;
+        let mut engine = self.engine();
+        self.sweep(&mut engine);
+        let source = slot.source();
+        self.load(&mut engine, slot, &source)
+    }
+}
+
+impl Drop for SlotCore {
+    fn drop(&mut self) {
+        if let Some(entry) = self.inner.table().get_mut(self.number) {
+            entry.is_given_up = true;
+        }
+        // Else the thread that has the engine, or the next one, ends it.
+        if let Some(mut engine) = self.inner.try_engine() {
+            self.inner.sweep(&mut engine);
+        }
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot")
+            .field("name", &self.name())
+            .field("bytes", &self.bytes())
+            .field("address", &format_args!("{:#x}", self.address()))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,43 @@
+//! Every call of the driver fails once.
+
+use cupola_managers::ops;
+use cupola_residency::{Residency, ResidencyConfig, SlotConfig};
+use cupola_testing::sweep::Outcome;
+use cupola_testing::{Machine, Stage, Sweep};
+
+use super::{MIB, config};
+
+fn life(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let stream = context.streams().acquire(Default::default())?;
+    let config = ResidencyConfig {
+        piece: 2 * MIB,
+        chunk: 2 * MIB,
+        ..config(4 * MIB)
+    };
+    let residency = Residency::new(&context, config)?;
+    let kept = residency.register(SlotConfig::new("kept"), vec![1; 4 << 20])?;
+    let staged = SlotConfig::new("staged").without_host_copy();
+    let staged = residency.register(staged, vec![2; 3 << 20])?;
+    for (slot, wanted) in [(&kept, 1), (&staged, 2), (&kept, 1)] {
+        let lease = residency.lease(slot, &stream)?;
+        assert_eq!(lease.slice::<u8>(0..4)?.to_vec(&stream)?, [wanted; 4]);
+        lease.mark_changed().ok();
+        drop(lease);
+        // The calls are the same each time.
+        ops::synchronize(&stream)?;
+    }
+    residency.sleep()?;
+    Ok(())
+}
+
+// Without it a call that fails half-way through a load or an eviction could leak memory, leave the limit
+// charged, or make a slot of pages without contents.
+#[test]
+fn every_call_may_fail() {
+    let machine = Machine::builder().worker_threads(1);
+    let table = Sweep::new(machine, life).title("residency").run();
+    println!("{table}");
+    let problems = table.problems();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
