@@ -50,6 +50,8 @@ mod open;
 pub use cupola_core as primitives;
 pub use cupola_kernels as kernels;
 pub use cupola_managers as managers;
+#[cfg(feature = "residency")]
+pub use cupola_residency as residency;
 #[cfg(feature = "sim")]
 pub use cupola_sim as sim;
 pub use cupola_sys as sys;

@@ -16,6 +16,7 @@ use crate::error::{ResidencyError, Result};
 use crate::layout::Layout;
 use crate::loader::Loader;
 use crate::metrics::{Metrics, Usage};
+use crate::policy::EvictionPolicy;
 use crate::slot::{Slot, SlotCore};
 use crate::source::{Source, Staging};
 use crate::stock::Stock;
@@ -207,6 +208,11 @@ impl Residency {
             table.announce(slot.0.number);
         }
         Ok(())
+    }
+
+    /// Evicts by another policy from now on, which knows of no earlier use. What was announced stays.
+    pub fn set_policy(&self, policy: impl EvictionPolicy + 'static) {
+        self.0.table().set_policy(Box::new(policy));
     }
 
     /// Forgets what was announced.

@@ -223,6 +223,10 @@ impl Table {
         }
     }
 
+    pub(crate) fn set_policy(&mut self, policy: Box<dyn EvictionPolicy>) {
+        self.policy = policy;
+    }
+
     /// Enters a slot; its number.
     ///
     /// # Errors

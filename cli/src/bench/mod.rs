@@ -18,6 +18,7 @@ pub mod launch;
 pub mod lifecycle;
 pub mod loader;
 pub mod pipeline;
+pub mod residency;
 mod ring;
 mod rounds;
 #[cfg(feature = "sim")]

@@ -104,6 +104,16 @@ impl From<cupola_cli::bench::pipeline::PipelineError> for Failure {
     }
 }
 
+impl From<cupola_residency::ResidencyError> for Failure {
+    fn from(error: cupola_residency::ResidencyError) -> Self {
+        use cupola_residency::ResidencyError;
+        match error {
+            ResidencyError::Device(error) => error.into(),
+            other => Self::new(Exit::Device, other.to_string()),
+        }
+    }
+}
+
 impl From<cupola_cli::bench::copies::CopiesError> for Failure {
     fn from(error: cupola_cli::bench::copies::CopiesError) -> Self {
         use cupola_cli::bench::copies::CopiesError;

@@ -26,7 +26,7 @@ impl Default for Adaptive {
             ghosts: vec![
                 Ghost::new(LeastRecent),
                 Ghost::new(Gdsf::default()),
-                Ghost::new(LeastFrequent),
+                Ghost::new(LeastFrequent::default()),
                 Ghost::new(MostRecent),
             ],
             best: 0,

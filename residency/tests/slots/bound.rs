@@ -172,6 +172,9 @@ fn priorities_come_before_announcements_and_these_before_the_policy() {
     residency.forget_announced();
     slots[0].set_priority(1);
     assert_eq!(load_one_more(), 0, "by the policy");
+    residency.set_policy(LeastRecent);
+    residency.preload(&slots[0]).unwrap();
+    assert_eq!(load_one_more(), 1, "by another policy");
     drop((slots, residency));
     bench.finish();
 }

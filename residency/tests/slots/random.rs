@@ -40,7 +40,7 @@ fn history(seed: u64) {
         0 => config,
         1 => config.policy(LeastRecent),
         2 => config.policy(MostRecent),
-        3 => config.policy(LeastFrequent),
+        3 => config.policy(LeastFrequent::default()),
         _ => config.policy(Gdsf::default()),
     };
     let residency = Residency::new(&bench.context, config).unwrap();

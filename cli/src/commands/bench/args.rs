@@ -37,6 +37,9 @@ pub(crate) enum Suite {
     Loader(DeviceSuiteArgs),
     /// The three-stream pipeline against the same work on one stream
     Pipeline(DeviceSuiteArgs),
+    /// Models that share a device's memory: slots are loaded beside plain copies, evicted, and
+    /// requested in four orders
+    Residency(DeviceSuiteArgs),
     /// The software device's engine against plain Rust loops, and its launches
     #[cfg(feature = "sim")]
     Sim(SimSuiteArgs),
@@ -61,7 +64,8 @@ impl Suite {
             | Self::Kernels(args)
             | Self::Launch(args)
             | Self::Loader(args)
-            | Self::Pipeline(args) => &args.common,
+            | Self::Pipeline(args)
+            | Self::Residency(args) => &args.common,
             #[cfg(feature = "sim")]
             Self::Sim(args) => &args.common,
             Self::Slots(args) => &args.common,

@@ -66,6 +66,10 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             let (_cupola, device, name) = open(&args.device)?;
             bench::pipeline::run(&device, name, args.common.quick)?
         }
+        Suite::Residency(args) => {
+            let (_cupola, device, name) = open(&args.device)?;
+            bench::residency::run(&device, name, args.common.quick)?
+        }
         #[cfg(feature = "sim")]
         Suite::Sim(args) => bench::sim::run(&sim(args))?,
         Suite::Slots(args) => bench::slots::run(&slots(args))?,
