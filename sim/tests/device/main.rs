@@ -15,3 +15,4 @@ mod logs;
 mod machines;
 mod profiles;
 mod streams;
+mod tensor_maps;

@@ -15,6 +15,7 @@ mod memory;
 mod modules;
 mod profiler;
 mod streams;
+mod tensor_map;
 
 pub(super) use copies::{Plan, check_fill};
 pub(super) use streams::attributes::Attributes;
@@ -109,6 +110,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         streams::event::TABLE,
         streams::memop::TABLE,
         streams::stream::TABLE,
+        tensor_map::TABLE,
     ];
     for row in tables.into_iter().flatten() {
         let position = usize::from(row.id.0);

@@ -70,6 +70,11 @@ impl<T> Out<T> {
         self.0.is_null()
     }
 
+    /// Whether the address of the place is a multiple of this.
+    pub(in crate::device) fn is_aligned_to(self, bytes: usize) -> bool {
+        self.0.addr().is_multiple_of(bytes)
+    }
+
     /// No place.
     pub(in crate::device) fn none() -> Self {
         Self(std::ptr::null_mut())
