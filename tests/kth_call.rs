@@ -13,7 +13,10 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
-use sweep::{by_thread, executor, graphs, interface, lifecycle, memory, occupancy, profile, work};
+use sweep::{
+    by_thread, executor, graphs, interface, lifecycle, memory, occupancy, profile, tensor_maps,
+    work,
+};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -49,6 +52,13 @@ fn every_call_of_daily_operations_may_fail() {
 fn every_call_of_occupancies_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine, occupancy).title("occupancy, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_tensor_maps_may_fail() {
+    let blackwell = DeviceConfig::new().compute_capability(10, 0);
+    let machine = machine(Version::new(13, 0)).device(blackwell);
+    run(&Sweep::new(machine, tensor_maps).title("tensor maps, CUDA 13.0"));
 }
 
 #[test]

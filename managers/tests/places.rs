@@ -10,6 +10,7 @@ use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::pool::{DeviceLimit, Source};
 use cupola_managers::runtime::RuntimeContext;
+use cupola_managers::tensor::{Im2col, Im2colWide, TensorMap, Tiling, WideColumn};
 use cupola_managers::{
     Context, Device, Error, ExecutionManager, MemoryPool, PoolConfig, Result, Stream,
 };
@@ -189,6 +190,11 @@ fn every_operation_names_its_caller() {
     let graph = pool.graph_memory(s).unwrap();
     row!(b, cuEventRecord on t, second.free().map_err(Error::from));
     drop(graph);
+
+    let words = buffer.view();
+    row!(b, cuTensorMapEncodeTiled, TensorMap::tiled(context, words, Tiling::new([8], [8])));
+    row!(b, cuTensorMapEncodeIm2col, TensorMap::im2col(context, words, Im2col::new([4, 2, 1], 4, 1)));
+    row!(b, cuTensorMapEncodeIm2colWide, TensorMap::im2col_wide(context, words, Im2colWide::new([4, 2, 1], 4, WideColumn::W128)));
 
     let modules = context.modules();
     row!(b, cuModuleLoadDataEx, modules.load_ptx(PTX));

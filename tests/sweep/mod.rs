@@ -6,10 +6,12 @@ mod interface;
 mod lifecycle;
 pub(crate) mod memory;
 mod occupancy;
+mod tensor_maps;
 mod work;
 
 pub(crate) use executor::{executor, profile};
 pub(crate) use interface::interface;
 pub(crate) use lifecycle::lifecycle;
 pub(crate) use occupancy::occupancy;
+pub(crate) use tensor_maps::tensor_maps;
 pub(crate) use work::{by_thread, work};

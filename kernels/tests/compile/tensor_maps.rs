@@ -6,7 +6,11 @@ use cupola_managers::buffer::DeviceSlice;
 use cupola_managers::device::Features;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pool::PoolConfig;
-use cupola_managers::tensor::{Im2col, L2Promotion, Swizzle, TensorMap, Tiling};
+use cupola_managers::tensor::{
+    CUtensorMap, Im2col, Im2colWide, L2Promotion, Swizzle, TensorFormat, TensorMap, Tiling,
+    WideColumn,
+};
+use cupola_sys::driver::*;
 
 use super::load::gpu;
 
@@ -120,4 +124,70 @@ fn a_gpu_copies_boxes_that_a_map_describes() {
         matches!(refused, Error::Invalid { field: "dims", .. }),
         "{refused}"
     );
+}
+
+/// What the driver itself says to boxes of 32-bit floats of a matrix of 1024 columns.
+fn asked(driver: &Driver, row: u32, step: u32, swizzle: CUtensorMapSwizzle) -> Option<CUresult> {
+    let mut map = CUtensorMap::default();
+    // SAFETY: the arrays have two elements, one of the strides; the address is only written down.
+    let made = unsafe {
+        driver.cuTensorMapEncodeTiled(
+            &raw mut map,
+            CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+            2,
+            std::ptr::without_provenance_mut(1 << 20),
+            [1024u64, 64].as_ptr(),
+            [4096u64].as_ptr(),
+            [row, 4].as_ptr(),
+            [step, 1].as_ptr(),
+            CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+            swizzle,
+            CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
+            CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        )
+    };
+    made.err().and_then(|error| error.status())
+}
+
+// Without it what Blackwell brought could be refused there; and rows that pass over elements be measured
+// here as the driver does not.
+#[test]
+fn a_gpu_says_which_newer_maps_it_takes() {
+    let Some((_execution, device, context)) = gpu() else {
+        return;
+    };
+    let info = device.info().unwrap();
+    if !info.features.contains(Features::TENSOR_MAPS) {
+        eprintln!("SKIPPED: {} has no tensor memory accelerator", info.name);
+        return;
+    }
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let bytes = pool.zeros::<u8>(1 << 20, &stream).unwrap();
+    let view = bytes.view();
+    let tiling = Tiling::new([128, 16], [128, 4]);
+    let of = |format| TensorMap::tiled(&context, view, tiling.format(format)).map(drop);
+    let wide = Im2colWide::new([128, 16, 16], 128, WideColumn::W128);
+    let answers = [
+        of(TensorFormat::U4Align8),
+        of(TensorFormat::U4Align16),
+        of(TensorFormat::U6Align16),
+        TensorMap::tiled(&context, view, tiling.swizzle(Swizzle::Bytes128Atom32)).map(drop),
+        TensorMap::im2col_wide(&context, view, wide).map(drop),
+    ];
+    eprintln!("{}: {answers:?}", info.name);
+    let is_blackwell = info.architecture().compute_capability().0 >= 10;
+    for answer in answers {
+        match answer {
+            Ok(()) | Err(Error::Unsupported { .. }) => {}
+            Err(error) => assert!(!is_blackwell && error.status().is_some(), "{error}"),
+        }
+    }
+    let driver = context.driver();
+    let of_128 = CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B;
+    assert_eq!(asked(driver, 32, 1, of_128), None);
+    assert_eq!(asked(driver, 32, 2, of_128), None);
+    let invalid = Some(CUresult::CUDA_ERROR_INVALID_VALUE);
+    assert_eq!(asked(driver, 64, 1, of_128), invalid);
+    assert_eq!(asked(driver, 64, 2, of_128), invalid);
 }

@@ -4,6 +4,9 @@ use cupola_sys::driver::CUtensorMapDataType as Raw;
 
 use crate::buffer::DeviceCopy;
 
+/// How many elements a row has of a format with gaps between them in shared memory.
+pub(super) const PADDED_ROW: u32 = 128;
+
 /// How the accelerator takes the elements (`CUtensorMapDataType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -34,6 +37,16 @@ pub enum TensorFormat {
     Tf32Ftz,
     /// `f64`.
     F64,
+    /// Numbers of 4 bits, in a view of bytes and in shared memory without gaps. The innermost dimension has
+    /// an even number of them. As those that follow, CUDA 12.8 or later, and GPUs of Blackwell's kind.
+    U4Align8,
+    /// The same in the view; in shared memory each 8 bytes, of 16 numbers, begin at a multiple of 16. For
+    /// loads alone. The innermost dimension has a multiple of 128 numbers, a box 128, and the address and
+    /// the strides are multiples of 32.
+    U4Align16,
+    /// Numbers of 6 bits, in a view of bytes without gaps; in shared memory each 12 bytes, of 16 numbers,
+    /// begin at a multiple of 16. The dimensions, address and strides are as of [`U4Align16`](Self::U4Align16).
+    U6Align16,
 }
 
 impl TensorFormat {
@@ -52,23 +65,71 @@ impl TensorFormat {
             Self::Tf32 => Raw::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
             Self::Tf32Ftz => Raw::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
             Self::F64 => Raw::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+            Self::U4Align8 => Raw::CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B,
+            Self::U4Align16 => Raw::CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B,
+            Self::U6Align16 => Raw::CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B,
         }
     }
 
-    /// Bytes of an element.
-    pub(super) const fn bytes(self) -> u64 {
+    /// Bits of an element in the memory of the view.
+    pub(super) const fn bits(self) -> u64 {
         match self {
-            Self::U8 => 1,
-            Self::U16 | Self::F16 | Self::Bf16 => 2,
-            Self::U32 | Self::I32 | Self::F32 | Self::F32Ftz | Self::Tf32 | Self::Tf32Ftz => 4,
-            Self::U64 | Self::I64 | Self::F64 => 8,
+            Self::U4Align8 | Self::U4Align16 => 4,
+            Self::U6Align16 => 6,
+            Self::U8 => 8,
+            Self::U16 | Self::F16 | Self::Bf16 => 16,
+            Self::U32 | Self::I32 | Self::F32 | Self::F32Ftz | Self::Tf32 | Self::Tf32Ftz => 32,
+            Self::U64 | Self::I64 | Self::F64 => 64,
+        }
+    }
+
+    /// Bytes of the elements of a view of it: several numbers of less than a byte are in each.
+    pub(super) const fn bytes_in_view(self) -> u64 {
+        self.bits().div_ceil(8)
+    }
+
+    /// What the address and the strides are multiples of, in bytes.
+    pub(super) const fn alignment(self) -> u64 {
+        match self.is_padded() {
+            true => 32,
+            false => 16,
+        }
+    }
+
+    /// What the innermost dimension has a multiple of.
+    pub(super) const fn group(self) -> u64 {
+        match self {
+            Self::U4Align8 => 2,
+            Self::U4Align16 | Self::U6Align16 => PADDED_ROW as u64,
+            _ => 1,
+        }
+    }
+
+    /// Whether there are gaps between its elements in shared memory, where a row has [`PADDED_ROW`] then.
+    pub(super) const fn is_padded(self) -> bool {
+        matches!(self, Self::U4Align16 | Self::U6Align16)
+    }
+
+    /// The driver's name of a format that those before CUDA 12.8 do not know.
+    pub(super) const fn since_12_8(self) -> Option<&'static str> {
+        match self {
+            Self::U4Align8 => Some("CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B"),
+            Self::U4Align16 => Some("CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B"),
+            Self::U6Align16 => Some("CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B"),
+            _ => None,
         }
     }
 
     pub(super) const fn is_float(self) -> bool {
-        !matches!(
+        matches!(
             self,
-            Self::U8 | Self::U16 | Self::U32 | Self::I32 | Self::U64 | Self::I64
+            Self::F16
+                | Self::Bf16
+                | Self::F32
+                | Self::F32Ftz
+                | Self::Tf32
+                | Self::Tf32Ftz
+                | Self::F64
         )
     }
 }
@@ -88,7 +149,7 @@ macro_rules! formats {
         impl TensorElement for $type {
             const FORMAT: TensorFormat = TensorFormat::$format;
         }
-        const _: () = assert!(size_of::<$type>() as u64 == TensorFormat::$format.bytes());
+        const _: () = assert!(size_of::<$type>() as u64 == TensorFormat::$format.bytes_in_view());
     )*};
 }
 

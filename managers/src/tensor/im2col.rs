@@ -1,9 +1,9 @@
 //! `Im2col`: an image batch of which kernels copy the columns of a convolution.
 
-use super::element::TensorFormat;
+use super::builder::array_methods;
+use super::element::{PADDED_ROW, TensorFormat};
 use super::layout::Layout;
-use super::options::{Fill, Interleave, L2Promotion, Options, Swizzle};
-use super::tiling::check_swizzle;
+use super::options::Options;
 use crate::error::{Error, Result};
 
 /// Most channels of a column.
@@ -42,12 +42,7 @@ impl<const R: usize> Im2col<R> {
             upper: [0; 3],
             channels,
             pixels,
-            options: Options {
-                swizzle: Swizzle::None,
-                interleave: Interleave::None,
-                promotion: L2Promotion::None,
-                fill: Fill::Zero,
-            },
+            options: Options::NONE,
         }
     }
 
@@ -59,48 +54,7 @@ impl<const R: usize> Im2col<R> {
         self
     }
 
-    /// Bytes from an element to the next one of each dimension: that of the innermost one is an
-    /// element's size, the others are multiples of 16.
-    pub const fn strides(mut self, bytes: [u64; R]) -> Self {
-        self.layout.strides = Some(bytes);
-        self
-    }
-
-    /// Takes every how manyth element of each dimension, one to eight: the strides of the convolution.
-    pub const fn steps(mut self, elements: [u32; R]) -> Self {
-        self.layout.steps = elements;
-        self
-    }
-
-    /// Takes the elements so, and not as their type says.
-    pub const fn format(mut self, format: TensorFormat) -> Self {
-        self.layout.format = Some(format);
-        self
-    }
-
-    /// Permutes the bytes of a column in shared memory.
-    pub const fn swizzle(mut self, swizzle: Swizzle) -> Self {
-        self.options.swizzle = swizzle;
-        self
-    }
-
-    /// Has the channels come in slices.
-    pub const fn interleave(mut self, interleave: Interleave) -> Self {
-        self.options.interleave = interleave;
-        self
-    }
-
-    /// Brings more to the level-2 cache than was asked for.
-    pub const fn l2_promotion(mut self, promotion: L2Promotion) -> Self {
-        self.options.promotion = promotion;
-        self
-    }
-
-    /// What elements have that lie outside of the images: the padding.
-    pub const fn fill(mut self, fill: Fill) -> Self {
-        self.options.fill = fill;
-        self
-    }
+    array_methods!();
 
     /// The corners of the dimensions of space.
     pub(super) fn space(&self) -> (&[i32], &[i32]) {
@@ -112,16 +66,9 @@ impl<const R: usize> Im2col<R> {
     /// # Errors
     /// [`Error::Invalid`] naming the field.
     #[track_caller]
-    pub(super) fn check_columns(&self, element: u64) -> Result<()> {
-        let (channels, pixels) = (self.channels, self.pixels);
-        if channels == 0 || channels > MOST_CHANNELS {
-            let problem = format!("{channels} are not 1 to {MOST_CHANNELS}");
-            return Err(Error::invalid("channels", problem));
-        }
-        if pixels == 0 || pixels > MOST_PIXELS {
-            let problem = format!("{pixels} are not 1 to {MOST_PIXELS}");
-            return Err(Error::invalid("pixels", problem));
-        }
+    pub(super) fn check_columns(&self, format: TensorFormat) -> Result<()> {
+        check_channels(self.channels, format)?;
+        check_pixels(self.pixels)?;
         // Two bytes for one dimension, one for two, five bits for three.
         let bits = match R {
             3 => 16,
@@ -135,30 +82,69 @@ impl<const R: usize> Im2col<R> {
             let problem = format!("{lower:?} and {upper:?} are not all numbers of {bits} bits");
             return Err(Error::invalid("corners", problem));
         }
-        check_swizzle(self.options, u64::from(channels) * element)
+        self.options.check_swizzle(format)?;
+        self.options.check_row(format, self.channels)
     }
+}
+
+/// Refuses so many channels in a column.
+///
+/// # Errors
+/// [`Error::Invalid`] naming `channels`.
+#[track_caller]
+pub(super) fn check_channels(channels: u32, format: TensorFormat) -> Result<()> {
+    if channels == 0 || channels > MOST_CHANNELS {
+        let problem = format!("{channels} are not 1 to {MOST_CHANNELS}");
+        return Err(Error::invalid("channels", problem));
+    }
+    if format.is_padded() && channels != PADDED_ROW {
+        let problem = format!("{channels} of {format:?} are not {PADDED_ROW}");
+        return Err(Error::invalid("channels", problem));
+    }
+    Ok(())
+}
+
+/// Refuses so many pixels in a column.
+///
+/// # Errors
+/// [`Error::Invalid`] naming `pixels`.
+#[track_caller]
+pub(super) fn check_pixels(pixels: u32) -> Result<()> {
+    if pixels == 0 || pixels > MOST_PIXELS {
+        let problem = format!("{pixels} are not 1 to {MOST_PIXELS}");
+        return Err(Error::invalid("pixels", problem));
+    }
+    Ok(())
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::super::options::Swizzle;
     use super::*;
 
     // Without it the driver would refuse with a code that does not name the column.
     #[test]
     fn columns_that_cannot_be_are_named() {
-        let field = |columns: Im2col<4>| match columns.check_columns(2) {
+        let field = |columns: Im2col<4>, format| match columns.check_columns(format) {
             Ok(()) => "",
             Err(Error::Invalid { field, .. }) => field,
             Err(other) => panic!("{other}"),
         };
         let of = |channels, pixels| Im2col::new([64, 32, 32, 8], channels, pixels);
-        assert_eq!(field(of(64, 128)), "");
-        assert_eq!(field(of(257, 128)), "channels");
-        assert_eq!(field(of(64, 0)), "pixels");
-        assert_eq!(field(of(64, 1025)), "pixels");
-        assert_eq!(field(of(64, 128).corners([-128, 127, 999], [0; 3])), "");
-        assert_eq!(field(of(64, 128).corners([0; 3], [0, 128, 0])), "corners");
-        assert_eq!(field(of(64, 128).swizzle(Swizzle::Bytes128)), "");
-        assert_eq!(field(of(128, 128).swizzle(Swizzle::Bytes128)), "swizzle");
+        let halves = |columns| field(columns, TensorFormat::F16);
+        assert_eq!(halves(of(64, 128)), "");
+        assert_eq!(halves(of(257, 128)), "channels");
+        assert_eq!(halves(of(64, 0)), "pixels");
+        assert_eq!(halves(of(64, 1025)), "pixels");
+        assert_eq!(halves(of(64, 128).corners([-128, 127, 999], [0; 3])), "");
+        let far = of(64, 128).corners([0; 3], [0, 128, 0]);
+        assert_eq!(halves(far), "corners");
+        assert_eq!(halves(of(64, 128).swizzle(Swizzle::Bytes128)), "");
+        assert_eq!(halves(of(128, 128).swizzle(Swizzle::Bytes128)), "swizzle");
+        assert_eq!(field(of(64, 128), TensorFormat::U4Align16), "channels");
+        assert_eq!(field(of(128, 128), TensorFormat::U4Align16), "");
+        let swizzled = of(128, 128).swizzle(Swizzle::Bytes32);
+        assert_eq!(field(swizzled, TensorFormat::U4Align16), "swizzle");
+        assert_eq!(field(swizzled, TensorFormat::U4Align8), "swizzle");
     }
 }

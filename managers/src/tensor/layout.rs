@@ -51,27 +51,26 @@ impl<const R: usize> Layout<R> {
         room: u64,
     ) -> Result<[u64; R]> {
         let format = self.format.unwrap_or(own);
-        if format.bytes() != own.bytes() {
-            let problem = format!(
-                "{format:?} has {} bytes, and an element {}",
-                format.bytes(),
-                own.bytes()
-            );
+        let (taken, there) = (format.bytes_in_view(), own.bytes_in_view());
+        if taken != there {
+            let problem =
+                format!("{format:?} is of elements of {taken} bytes, and these have {there}");
             return Err(Error::invalid("format", problem));
         }
         if options.fill == Fill::NotANumber && !format.is_float() {
             let problem = format!("{format:?} has no not-a-number");
             return Err(Error::invalid("fill", problem));
         }
-        self.check_dims()?;
-        let strides = self.strides(format.bytes());
-        Self::check_strides(&strides, format, options.interleave)?;
-        let alignment = options.interleave.alignment();
+        self.check_dims(format)?;
+        let strides = self.strides(format);
+        let alignment = format.alignment().max(options.interleave.alignment());
+        Self::check_strides(&strides, format, alignment)?;
+        Self::check_interleave(format, options.interleave)?;
         if !address.is_multiple_of(alignment) {
             let problem = format!("{address:#x} is no multiple of {alignment}");
             return Err(Error::invalid("address", problem));
         }
-        let bytes = self.extent(&strides, format.bytes());
+        let bytes = self.extent(&strides, format);
         if bytes.is_none_or(|bytes| bytes > room) {
             let problem = format!(
                 "{:?} elements with strides of {strides:?} bytes reach over more than the {room} bytes \
@@ -84,9 +83,17 @@ impl<const R: usize> Layout<R> {
     }
 
     #[track_caller]
-    fn check_dims(&self) -> Result<()> {
+    fn check_dims(&self, format: TensorFormat) -> Result<()> {
         if self.dims.iter().any(|&len| len == 0 || len > MOST_ELEMENTS) {
             let problem = format!("{:?} are not all 1 to 2^32 elements", self.dims);
+            return Err(Error::invalid("dims", problem));
+        }
+        if !self.dims[0].is_multiple_of(format.group()) {
+            let problem = format!(
+                "{} elements of {format:?} are no multiple of {}",
+                self.dims[0],
+                format.group()
+            );
             return Err(Error::invalid("dims", problem));
         }
         if self.steps.iter().any(|&step| step == 0 || step > MOST_STEP) {
@@ -97,17 +104,13 @@ impl<const R: usize> Layout<R> {
     }
 
     #[track_caller]
-    fn check_strides(
-        strides: &[u64; R],
-        format: TensorFormat,
-        interleave: Interleave,
-    ) -> Result<()> {
-        let alignment = interleave.alignment();
-        if strides[0] != format.bytes() {
+    fn check_strides(strides: &[u64; R], format: TensorFormat, alignment: u64) -> Result<()> {
+        let element = innermost_stride(format);
+        if strides[0] != element {
             let problem = format!(
-                "elements of the innermost dimension are {} bytes apart, and have {}",
-                strides[0],
-                format.bytes()
+                "{} bytes from an element of the innermost dimension to the next, and of {format:?} it \
+                 is {element}",
+                strides[0]
             );
             return Err(Error::invalid("strides", problem));
         }
@@ -118,35 +121,58 @@ impl<const R: usize> Layout<R> {
             );
             return Err(Error::invalid("strides", problem));
         }
-        if interleave != Interleave::None && R < 3 {
+        Ok(())
+    }
+
+    #[track_caller]
+    fn check_interleave(format: TensorFormat, interleave: Interleave) -> Result<()> {
+        if interleave == Interleave::None {
+            return Ok(());
+        }
+        if R < 3 {
             let problem = format!("an array of {R} dimensions has no slices of channels");
+            return Err(Error::invalid("interleave", problem));
+        }
+        if format == TensorFormat::U6Align16 {
+            let problem = "numbers of 6 bits do not come in slices";
             return Err(Error::invalid("interleave", problem));
         }
         Ok(())
     }
 
     /// The strides in bytes, those of an array without gaps if none were given.
-    fn strides(&self, element: u64) -> [u64; R] {
+    fn strides(&self, format: TensorFormat) -> [u64; R] {
         if let Some(strides) = self.strides {
             return strides;
         }
-        let mut next = element;
-        self.dims.map(|len| {
-            let stride = next;
-            next = stride.saturating_mul(len);
-            stride
-        })
+        let mut strides = [innermost_stride(format); R];
+        let mut next = self.row(format);
+        for (stride, &len) in strides.iter_mut().zip(&self.dims).skip(1) {
+            *stride = next;
+            next = next.saturating_mul(len);
+        }
+        strides
+    }
+
+    /// Bytes of the innermost dimension, which [`check_dims`](Self::check_dims) has found to be whole ones.
+    fn row(&self, format: TensorFormat) -> u64 {
+        self.dims[0].saturating_mul(format.bits()) / 8
     }
 
     /// Bytes from the first element to the end of the last one; `None` when they are too many to
     /// count.
-    fn extent(&self, strides: &[u64; R], element: u64) -> Option<u64> {
-        let mut extent = element;
-        for (&len, &stride) in self.dims.iter().zip(strides) {
+    fn extent(&self, strides: &[u64; R], format: TensorFormat) -> Option<u64> {
+        let mut extent = self.row(format);
+        for (&len, &stride) in self.dims.iter().zip(strides).skip(1) {
             extent = extent.checked_add(len.checked_sub(1)?.checked_mul(stride)?)?;
         }
         Some(extent)
     }
+}
+
+/// Bytes from an element to the next of the innermost dimension: none between those of less than a byte.
+fn innermost_stride(format: TensorFormat) -> u64 {
+    format.bits() / 8
 }
 
 #[cfg(all(test, not(loom)))]
@@ -222,11 +248,75 @@ mod tests {
         assert_eq!(refused(Layout::new([8, 8, 8]), sliced, 16), "address");
         let format = Some(TensorFormat::F64);
         assert_eq!(refused(Layout { format, ..good }, options(), 0), "format");
+        // Numbers of less than a byte are in bytes.
+        let format = Some(TensorFormat::U4Align8);
+        assert_eq!(refused(Layout { format, ..good }, options(), 0), "format");
         let format = Some(TensorFormat::U32);
         let filled = Options {
             fill: Fill::NotANumber,
             ..options()
         };
         assert_eq!(refused(Layout { format, ..good }, filled, 0), "fill");
+    }
+
+    // Without it rows of numbers of less than a byte could be taken for as many bytes, or be aligned as the
+    // accelerator cannot take them.
+    #[test]
+    fn numbers_of_less_than_a_byte_lie_in_bytes() {
+        let of = |dims: [u64; 2], format, address| {
+            let mut layout = Layout::new(dims);
+            layout.format = Some(format);
+            let row = dims[0] * format.bits() / 8;
+            let checked = layout.check(TensorFormat::U8, options(), address, 2 * row);
+            let less = layout.check(TensorFormat::U8, options(), address, 2 * row - 1);
+            assert!(less.is_err(), "a byte too few");
+            match checked {
+                Ok(strides) => {
+                    assert_eq!(strides, [0, row]);
+                    ""
+                }
+                Err(Error::Invalid { field, .. }) => field,
+                Err(other) => panic!("{other}"),
+            }
+        };
+        let packed = TensorFormat::U4Align8;
+        assert_eq!(of([32, 2], packed, 16), "");
+        assert_eq!(of([33, 2], packed, 16), "dims");
+        assert_eq!(of([34, 2], packed, 16), "strides");
+        for padded in [TensorFormat::U4Align16, TensorFormat::U6Align16] {
+            assert_eq!(of([256, 2], padded, 32), "");
+            assert_eq!(of([256, 2], padded, 16), "address");
+            assert_eq!(of([192, 2], padded, 32), "dims");
+        }
+        let mut sliced = Layout::new([128, 4, 4]);
+        sliced.format = Some(TensorFormat::U6Align16);
+        let slices = Options {
+            interleave: Interleave::Bytes16,
+            ..options()
+        };
+        let checked = sliced.check(TensorFormat::U8, slices, 0, u64::MAX);
+        assert!(
+            matches!(
+                checked,
+                Err(Error::Invalid {
+                    field: "interleave",
+                    ..
+                })
+            ),
+            "{checked:?}"
+        );
+        // The rows of such numbers are 32 bytes apart, or a multiple.
+        sliced.strides = Some([0, 112, 448]);
+        let checked = sliced.check(TensorFormat::U8, options(), 0, u64::MAX);
+        assert!(
+            matches!(
+                checked,
+                Err(Error::Invalid {
+                    field: "strides",
+                    ..
+                })
+            ),
+            "{checked:?}"
+        );
     }
 }

@@ -4,10 +4,13 @@ use core::ffi::c_void;
 use std::fmt;
 use std::ptr;
 
-use cupola_sys::driver::{CUdeviceptr, CUtensorMap};
+use cupola_sys::driver::{CUdeviceptr, CUtensorMap, Driver, DriverError};
 
-use super::element::TensorElement;
+use super::element::{TensorElement, TensorFormat};
 use super::im2col::Im2col;
+use super::im2col_wide::Im2colWide;
+use super::layout::Layout;
+use super::options::Options;
 use super::tiling::Tiling;
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
 use crate::context::Context;
@@ -61,39 +64,34 @@ impl<V: TensorMemory> TensorMap<V> {
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the field that cannot be, also of an array that reaches over more
-    /// than the view; [`Error::Unsupported`] by a driver before CUDA 12.0; what the driver returned, as
-    /// on devices before Hopper ([`Features::TENSOR_MAPS`](crate::device::Features::TENSOR_MAPS));
-    /// [`Error::Poisoned`], [`Error::Forked`].
+    /// than the view; [`Error::Unsupported`] by a driver before CUDA 12.0, or before 12.8 for a
+    /// [format](crate::tensor::TensorFormat) or a [swizzle](crate::tensor::Swizzle) that came with it; what
+    /// the driver returned, as on devices before Hopper
+    /// ([`Features::TENSOR_MAPS`](crate::device::Features::TENSOR_MAPS)), or before Blackwell for those
+    /// formats and swizzles; [`Error::Poisoned`], [`Error::Forked`].
     #[doc(alias = "cuTensorMapEncodeTiled")]
     #[track_caller]
     pub fn tiled<const R: usize>(context: &Context, memory: V, tiling: Tiling<R>) -> Result<Self> {
-        let (layout, options) = (tiling.layout, tiling.options);
-        let own = V::Element::FORMAT;
-        let strides = layout.check(own, options, memory.address(), memory.room())?;
-        tiling.check_boxes(own.bytes())?;
-        let core = context.core();
-        let driver = core.enter()?;
-        let mut map = CUtensorMap::default();
-        // SAFETY: `map` is aligned as its type is, the arrays have `R` elements, of the strides all but
-        // the first; the address is only written down.
-        let encoded = unsafe {
+        let array = Array::check(&memory, tiling.layout, tiling.options)?;
+        tiling.check_boxes(array.format)?;
+        // SAFETY: the place is aligned as its type is, the arrays have `R` elements, of the strides all
+        // but the first; the address is only written down.
+        array.encode(context, memory, |driver, map| unsafe {
             driver.cuTensorMapEncodeTiled(
-                &raw mut map,
-                layout.format.unwrap_or(own).raw(),
+                map,
+                array.format.raw(),
                 R as u32,
-                pointer(memory.address()),
-                layout.dims.as_ptr(),
-                strides[1..].as_ptr(),
+                array.address,
+                array.dims.as_ptr(),
+                array.outer_strides().as_ptr(),
                 tiling.boxes.as_ptr(),
-                layout.steps.as_ptr(),
-                options.interleave.raw(),
-                options.swizzle.raw(),
-                options.promotion.raw(),
-                options.fill.raw(),
+                array.steps.as_ptr(),
+                array.options.interleave.raw(),
+                array.options.swizzle.raw(),
+                array.options.promotion.raw(),
+                array.options.fill.raw(),
             )
-        };
-        core.check(encoded)?;
-        Ok(Self { map, memory })
+        })
     }
 
     /// The map of a batch of images of which columns are copied (`cuTensorMapEncodeIm2col`).
@@ -107,37 +105,69 @@ impl<V: TensorMemory> TensorMap<V> {
         memory: V,
         columns: Im2col<R>,
     ) -> Result<Self> {
-        let (layout, options) = (columns.layout, columns.options);
-        let own = V::Element::FORMAT;
-        let strides = layout.check(own, options, memory.address(), memory.room())?;
-        columns.check_columns(own.bytes())?;
+        let array = Array::check(&memory, columns.layout, columns.options)?;
+        columns.check_columns(array.format)?;
         let (lower, upper) = columns.space();
-        let core = context.core();
-        let driver = core.enter()?;
-        let mut map = CUtensorMap::default();
-        // SAFETY: `map` is aligned as its type is, the arrays have `R` elements, of the strides all but
-        // the first, of the corners two less; the address is only written down.
-        let encoded = unsafe {
+        // SAFETY: the place is aligned as its type is, the arrays have `R` elements, of the strides all
+        // but the first, of the corners two less; the address is only written down.
+        array.encode(context, memory, |driver, map| unsafe {
             driver.cuTensorMapEncodeIm2col(
-                &raw mut map,
-                layout.format.unwrap_or(own).raw(),
+                map,
+                array.format.raw(),
                 R as u32,
-                pointer(memory.address()),
-                layout.dims.as_ptr(),
-                strides[1..].as_ptr(),
+                array.address,
+                array.dims.as_ptr(),
+                array.outer_strides().as_ptr(),
                 lower.as_ptr(),
                 upper.as_ptr(),
                 columns.channels,
                 columns.pixels,
-                layout.steps.as_ptr(),
-                options.interleave.raw(),
-                options.swizzle.raw(),
-                options.promotion.raw(),
-                options.fill.raw(),
+                array.steps.as_ptr(),
+                array.options.interleave.raw(),
+                array.options.swizzle.raw(),
+                array.options.promotion.raw(),
+                array.options.fill.raw(),
             )
-        };
-        core.check(encoded)?;
-        Ok(Self { map, memory })
+        })
+    }
+
+    /// The map of a batch of images of which columns within a row are copied
+    /// (`cuTensorMapEncodeIm2colWide`).
+    ///
+    /// # Errors
+    /// As [`tiled`](Self::tiled), but [`Error::Unsupported`] by a driver before CUDA 12.8, and what the
+    /// driver returned on devices before Blackwell.
+    #[doc(alias = "cuTensorMapEncodeIm2colWide")]
+    #[track_caller]
+    pub fn im2col_wide<const R: usize>(
+        context: &Context,
+        memory: V,
+        columns: Im2colWide<R>,
+    ) -> Result<Self> {
+        let array = Array::check(&memory, columns.layout, columns.options)?;
+        columns.check_columns(array.format)?;
+        // SAFETY: the place is aligned as its type is, the arrays have `R` elements, of the strides all
+        // but the first; the address is only written down.
+        array.encode(context, memory, |driver, map| unsafe {
+            driver.cuTensorMapEncodeIm2colWide(
+                map,
+                array.format.raw(),
+                R as u32,
+                array.address,
+                array.dims.as_ptr(),
+                array.outer_strides().as_ptr(),
+                columns.lower,
+                columns.upper,
+                columns.channels,
+                columns.column.pixels(),
+                array.steps.as_ptr(),
+                array.options.interleave.raw(),
+                columns.column.raw(),
+                array.options.swizzle.raw(),
+                array.options.promotion.raw(),
+                array.options.fill.raw(),
+            )
+        })
     }
 
     /// The same map of other memory (`cuTensorMapReplaceAddress`), which is as long as the first at
@@ -182,6 +212,53 @@ impl<V: TensorMemory> TensorMap<V> {
     #[must_use]
     pub fn memory(&self) -> &V {
         &self.memory
+    }
+}
+
+/// An array that the accelerator can take and that a view has, as the driver is told of it.
+struct Array<const R: usize> {
+    format: TensorFormat,
+    address: *mut c_void,
+    dims: [u64; R],
+    strides: [u64; R],
+    steps: [u32; R],
+    options: Options,
+}
+
+impl<const R: usize> Array<R> {
+    #[track_caller]
+    fn check<V: TensorMemory>(memory: &V, layout: Layout<R>, options: Options) -> Result<Self> {
+        let own = V::Element::FORMAT;
+        Ok(Self {
+            format: layout.format.unwrap_or(own),
+            address: pointer(memory.address()),
+            strides: layout.check(own, options, memory.address(), memory.room())?,
+            dims: layout.dims,
+            steps: layout.steps,
+            options,
+        })
+    }
+
+    /// The strides that the driver asks for: that of the innermost dimension it knows.
+    fn outer_strides(&self) -> &[u64] {
+        &self.strides[1..]
+    }
+
+    /// The map that a call of the driver's writes.
+    #[track_caller]
+    fn encode<V: TensorMemory>(
+        &self,
+        context: &Context,
+        memory: V,
+        call: impl FnOnce(&Driver, *mut CUtensorMap) -> Result<(), DriverError>,
+    ) -> Result<TensorMap<V>> {
+        let core = context.core();
+        let driver = core.enter()?;
+        self.options
+            .check_driver(self.format, driver.driver_version())?;
+        let mut map = CUtensorMap::default();
+        core.check(call(driver, &raw mut map))?;
+        Ok(TensorMap { map, memory })
     }
 }
 

@@ -26,8 +26,10 @@
 //! What the driver would refuse with a code alone is refused here with the numbers, and a map reaches
 //! over no memory but its view's: the driver is told an address, and does not ask how much is there.
 
+mod builder;
 mod element;
 mod im2col;
+mod im2col_wide;
 mod layout;
 mod map;
 mod options;
@@ -37,6 +39,7 @@ pub use cupola_sys::driver::CUtensorMap;
 
 pub use element::{TensorElement, TensorFormat};
 pub use im2col::Im2col;
+pub use im2col_wide::{Im2colWide, WideColumn};
 pub use map::{TensorMap, TensorMemory};
 pub use options::{Fill, Interleave, L2Promotion, Swizzle};
 pub use tiling::Tiling;

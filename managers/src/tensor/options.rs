@@ -1,9 +1,13 @@
 //! How boxes lie in shared memory, and how they come there.
 
+use cupola_sys::Version;
 use cupola_sys::driver::{
     CUtensorMapFloatOOBfill as RawFill, CUtensorMapInterleave as RawInterleave,
     CUtensorMapL2promotion as RawPromotion, CUtensorMapSwizzle as RawSwizzle,
 };
+
+use super::element::TensorFormat;
+use crate::error::{Error, Result};
 
 /// How the bytes of a box are permuted in shared memory, so that threads which read a column of it
 /// meet different banks (`CUtensorMapSwizzle`).
@@ -19,6 +23,13 @@ pub enum Swizzle {
     Bytes64,
     /// Pieces of 16 bytes within 128.
     Bytes128,
+    /// Pieces of 32 bytes within 128. As those that follow, CUDA 12.8 or later, and GPUs of Blackwell's
+    /// kind.
+    Bytes128Atom32,
+    /// The same, and of every other row the halves of each 16 bytes change places.
+    Bytes128Atom32Flip8,
+    /// Pieces of 64 bytes within 128.
+    Bytes128Atom64,
 }
 
 impl Swizzle {
@@ -28,7 +39,10 @@ impl Swizzle {
             Self::None => None,
             Self::Bytes32 => Some(32),
             Self::Bytes64 => Some(64),
-            Self::Bytes128 => Some(128),
+            Self::Bytes128
+            | Self::Bytes128Atom32
+            | Self::Bytes128Atom32Flip8
+            | Self::Bytes128Atom64 => Some(128),
         }
     }
 
@@ -38,6 +52,19 @@ impl Swizzle {
             Self::Bytes32 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
             Self::Bytes64 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
             Self::Bytes128 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+            Self::Bytes128Atom32 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B,
+            Self::Bytes128Atom32Flip8 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B,
+            Self::Bytes128Atom64 => RawSwizzle::CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,
+        }
+    }
+
+    /// The driver's name of a permutation that those before CUDA 12.8 do not know.
+    pub(super) const fn since_12_8(self) -> Option<&'static str> {
+        match self {
+            Self::Bytes128Atom32 => Some("CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B"),
+            Self::Bytes128Atom32Flip8 => Some("CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B"),
+            Self::Bytes128Atom64 => Some("CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B"),
+            _ => None,
         }
     }
 }
@@ -127,4 +154,76 @@ pub(super) struct Options {
     pub(super) interleave: Interleave,
     pub(super) promotion: L2Promotion,
     pub(super) fill: Fill,
+}
+
+impl Options {
+    pub(super) const NONE: Self = Self {
+        swizzle: Swizzle::None,
+        interleave: Interleave::None,
+        promotion: L2Promotion::None,
+        fill: Fill::Zero,
+    };
+
+    /// Refuses a permutation that slices of channels or elements of this format are not copied with.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `swizzle`.
+    #[track_caller]
+    pub(super) fn check_swizzle(self, format: TensorFormat) -> Result<()> {
+        use Swizzle::{Bytes32, Bytes128, Bytes128Atom32, Bytes128Atom64};
+        if self.interleave == Interleave::Bytes32 && self.swizzle != Bytes32 {
+            let problem = "slices of 32 bytes are swizzled within 32 bytes";
+            return Err(Error::invalid("swizzle", problem));
+        }
+        let is_taken = match (format, self.swizzle) {
+            (TensorFormat::U6Align16, Bytes128Atom64) => true,
+            (TensorFormat::U4Align16 | TensorFormat::U6Align16, swizzle) => {
+                matches!(swizzle, Swizzle::None | Bytes128 | Bytes128Atom32)
+            }
+            _ => true,
+        };
+        if is_taken {
+            return Ok(());
+        }
+        let problem = format!("{format:?} is not copied with {:?}", self.swizzle);
+        Err(Error::invalid("swizzle", problem))
+    }
+
+    /// Refuses a permutation that a row of so many elements is too long for.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `swizzle`.
+    #[track_caller]
+    pub(super) fn check_row(self, format: TensorFormat, elements: u32) -> Result<()> {
+        // Rows with gaps have one length.
+        if format.is_padded() || self.interleave != Interleave::None {
+            return Ok(());
+        }
+        let row = (u64::from(elements) * format.bits()).div_ceil(8);
+        match self.swizzle.span() {
+            Some(span) if row > span => {
+                let problem =
+                    format!("a row of a box has {row} bytes, and is swizzled within {span}");
+                Err(Error::invalid("swizzle", problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what drivers before CUDA 12.8 do not know, which they would do by a code that names
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub(super) fn check_driver(self, format: TensorFormat, have: Version) -> Result<()> {
+        let needs = Version::new(12, 8);
+        match format.since_12_8().or(self.swizzle.since_12_8()) {
+            Some(symbol) if have < needs => Err(Error::Unsupported {
+                symbol,
+                needs,
+                have,
+            }),
+            _ => Ok(()),
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! `Tiling`: an array of which kernels copy boxes.
 
-use super::element::TensorFormat;
+use super::builder::array_methods;
+use super::element::{PADDED_ROW, TensorFormat};
 use super::layout::Layout;
-use super::options::{Fill, Interleave, L2Promotion, Options, Swizzle};
+use super::options::{Interleave, Options};
 use crate::error::{Error, Result};
 
 /// Most elements of a box in a dimension.
@@ -24,122 +25,81 @@ impl<const R: usize> Tiling<R> {
         Self {
             layout: Layout::new(dims),
             boxes,
-            options: Options {
-                swizzle: Swizzle::None,
-                interleave: Interleave::None,
-                promotion: L2Promotion::None,
-                fill: Fill::Zero,
-            },
+            options: Options::NONE,
         }
     }
 
-    /// Bytes from an element to the next one of each dimension: that of the innermost one is an
-    /// element's size, the others are multiples of 16.
-    pub const fn strides(mut self, bytes: [u64; R]) -> Self {
-        self.layout.strides = Some(bytes);
-        self
-    }
-
-    /// Takes every how manyth element of each dimension, one to eight.
-    pub const fn steps(mut self, elements: [u32; R]) -> Self {
-        self.layout.steps = elements;
-        self
-    }
-
-    /// Takes the elements so, and not as their type says.
-    pub const fn format(mut self, format: TensorFormat) -> Self {
-        self.layout.format = Some(format);
-        self
-    }
-
-    /// Permutes the bytes of a box in shared memory.
-    pub const fn swizzle(mut self, swizzle: Swizzle) -> Self {
-        self.options.swizzle = swizzle;
-        self
-    }
-
-    /// Has the channels come in slices.
-    pub const fn interleave(mut self, interleave: Interleave) -> Self {
-        self.options.interleave = interleave;
-        self
-    }
-
-    /// Brings more to the level-2 cache than was asked for.
-    pub const fn l2_promotion(mut self, promotion: L2Promotion) -> Self {
-        self.options.promotion = promotion;
-        self
-    }
-
-    /// What elements have that lie outside of the array.
-    pub const fn fill(mut self, fill: Fill) -> Self {
-        self.options.fill = fill;
-        self
-    }
+    array_methods!();
 
     /// Refuses boxes that the accelerator cannot take.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the field.
     #[track_caller]
-    pub(super) fn check_boxes(&self, element: u64) -> Result<()> {
+    pub(super) fn check_boxes(&self, format: TensorFormat) -> Result<()> {
         if self.boxes.iter().any(|&len| len == 0 || len > MOST_BOX) {
             let problem = format!("{:?} are not all 1 to {MOST_BOX} elements", self.boxes);
             return Err(Error::invalid("boxes", problem));
         }
-        let row = u64::from(self.boxes[0].div_ceil(self.layout.steps[0])) * element;
-        if self.options.interleave == Interleave::None && !row.is_multiple_of(16) {
-            let problem = format!("a row of a box has {row} bytes, which is no multiple of 16");
+        let row = self.boxes[0];
+        if format.is_padded() && row != PADDED_ROW {
+            let problem = format!("a row of a box has {row} of {format:?}, and not {PADDED_ROW}");
             return Err(Error::invalid("boxes", problem));
         }
-        check_swizzle(self.options, row)
-    }
-}
-
-/// Refuses a permutation that a row of so many bytes is too long for.
-///
-/// # Errors
-/// [`Error::Invalid`] naming `swizzle`.
-#[track_caller]
-pub(super) fn check_swizzle(options: Options, row: u64) -> Result<()> {
-    if options.interleave == Interleave::Bytes32 && options.swizzle != Swizzle::Bytes32 {
-        let problem = "slices of 32 bytes are swizzled within 32 bytes";
-        return Err(Error::invalid("swizzle", problem));
-    }
-    match options.swizzle.span() {
-        Some(span) if options.interleave == Interleave::None && row > span => {
-            let problem = format!("a row of a box has {row} bytes, and is swizzled within {span}");
-            Err(Error::invalid("swizzle", problem))
+        let bits = u64::from(row) * format.bits();
+        if self.options.interleave == Interleave::None && !bits.is_multiple_of(128) {
+            let problem = format!("a row of a box has {bits} bits, which are no multiple of 128");
+            return Err(Error::invalid("boxes", problem));
         }
-        _ => Ok(()),
+        self.options.check_swizzle(format)?;
+        self.options.check_row(format, row)
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::super::options::Swizzle;
     use super::*;
 
     // Without it the driver would refuse with a code that does not name the box.
     #[test]
     fn boxes_that_cannot_be_are_named() {
-        let field = |tiling: Tiling<2>| match tiling.check_boxes(4) {
+        let field = |tiling: Tiling<2>, format| match tiling.check_boxes(format) {
             Ok(()) => "",
             Err(Error::Invalid { field, .. }) => field,
             Err(other) => panic!("{other}"),
         };
         let of = |boxes| Tiling::new([1024, 1024], boxes);
-        assert_eq!(field(of([32, 256])), "");
-        assert_eq!(field(of([32, 257])), "boxes");
-        assert_eq!(field(of([0, 1])), "boxes");
-        assert_eq!(field(of([6, 1])), "boxes");
-        assert_eq!(field(of([32, 8]).swizzle(Swizzle::Bytes128)), "");
-        assert_eq!(field(of([36, 8]).swizzle(Swizzle::Bytes128)), "swizzle");
-        // Every second element: half as many bytes.
-        assert_eq!(
-            field(of([64, 8]).steps([2, 1]).swizzle(Swizzle::Bytes128)),
-            ""
-        );
+        let words = |tiling| field(tiling, TensorFormat::F32);
+        assert_eq!(words(of([32, 256])), "");
+        assert_eq!(words(of([32, 257])), "boxes");
+        assert_eq!(words(of([0, 1])), "boxes");
+        assert_eq!(words(of([6, 1])), "boxes");
+        assert_eq!(words(of([32, 8]).swizzle(Swizzle::Bytes128)), "");
+        assert_eq!(words(of([36, 8]).swizzle(Swizzle::Bytes128)), "swizzle");
+        // The accelerator passes over none of a row.
+        let stepped = of([64, 8]).steps([2, 1]).swizzle(Swizzle::Bytes128);
+        assert_eq!(words(stepped), "swizzle");
         let sliced = of([8, 8]).interleave(Interleave::Bytes32);
-        assert_eq!(field(sliced), "swizzle");
-        assert_eq!(field(sliced.swizzle(Swizzle::Bytes32)), "");
+        assert_eq!(words(sliced), "swizzle");
+        assert_eq!(words(sliced.swizzle(Swizzle::Bytes32)), "");
+
+        // Numbers of less than a byte: 32 of them are 16 bytes, or there are 128.
+        let packed = TensorFormat::U4Align8;
+        assert_eq!(field(of([32, 1]), packed), "");
+        assert_eq!(field(of([16, 1]), packed), "boxes");
+        let swizzled = of([96, 1]).swizzle(Swizzle::Bytes32);
+        assert_eq!(field(swizzled, packed), "swizzle");
+        for padded in [TensorFormat::U4Align16, TensorFormat::U6Align16] {
+            assert_eq!(field(of([256, 1]), padded), "boxes");
+            let of = of([128, 1]);
+            assert_eq!(field(of, padded), "");
+            assert_eq!(field(of.swizzle(Swizzle::Bytes64), padded), "swizzle");
+            assert_eq!(field(of.swizzle(Swizzle::Bytes128Atom32), padded), "");
+            let flipped = of.swizzle(Swizzle::Bytes128Atom32Flip8);
+            assert_eq!(field(flipped, padded), "swizzle");
+            let stored = field(of.swizzle(Swizzle::Bytes128Atom64), padded);
+            assert_eq!(stored.is_empty(), padded == TensorFormat::U6Align16);
+        }
     }
 }

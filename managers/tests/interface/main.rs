@@ -10,6 +10,7 @@ mod old_drivers;
 mod pinned;
 mod primary;
 mod rows;
+mod tensor_maps;
 mod vmm;
 
 #[path = "../../src/test_bench.rs"]
