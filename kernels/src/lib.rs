@@ -37,6 +37,8 @@ pub mod geometry;
 #[cfg(feature = "compiler")]
 pub mod link;
 pub mod ops;
+#[cfg(all(feature = "compiler", unix))]
+mod places;
 pub mod profile;
 pub mod reference;
 #[cfg(feature = "compiler")]

@@ -1,120 +1,110 @@
-//! `LazyCompiler`: a compiler that is loaded when it has something to compile.
+//! `Lazy`: a compiler or a linker that is loaded when it has something to do.
 
 use std::sync::OnceLock;
 
-use cupola_managers::backend::BackendKind;
-use cupola_managers::device::Architecture;
-use cupola_sys::Version;
+use super::identity::Identity;
+use super::note::Note;
+use super::tool::Tool;
+use crate::cache::{Cache, Failure, Stamp};
 
-use super::identity::{Identity, Note};
-use crate::cache::Stamp;
-use crate::compile::{CompileError, Compiler, CompilerVersion, Target};
-
-/// A compiler, or what an earlier process noted of it.
+/// A tool, or what an earlier process noted of it.
 #[derive(Debug)]
-pub(super) enum LazyCompiler {
+pub(super) enum Lazy<T: Tool> {
     /// It was loaded.
-    Loaded(LoadedCompiler),
+    Loaded(LoadedTool<T>),
     /// It is loaded when it is needed.
     Noted {
-        kind: BackendKind,
-        note: Note,
-        loaded: OnceLock<LoadedCompiler>,
+        wanted: T::Wanted,
+        note: Note<T::Description>,
+        loaded: OnceLock<LoadedTool<T>>,
     },
 }
 
-/// A compiler and what it is.
+/// A tool and what it is.
 #[derive(Debug)]
-pub(super) struct LoadedCompiler {
-    pub(super) compiler: Compiler,
+pub(super) struct LoadedTool<T> {
+    pub(super) tool: T,
     pub(super) identity: Identity,
     /// Of its files, from before the identity was made.
     stamps: Vec<Option<Stamp>>,
 }
 
-impl LoadedCompiler {
-    pub(super) fn new(compiler: Compiler) -> Self {
-        let stamps = stamps(&compiler);
+impl<T: Tool> LoadedTool<T> {
+    pub(super) fn new(tool: T) -> Self {
+        let stamps = stamps(&tool);
         Self {
-            identity: Identity::of(&compiler),
-            compiler,
+            identity: Identity::of(&tool),
+            tool,
             stamps,
         }
     }
 
-    /// Whether what compiles now is what has this identity. A library stays what was loaded; a program is
+    /// Whether what is used now is what has this identity. A library stays what was loaded; a program is
     /// read again each time that it is started, and may have been replaced.
     pub(super) fn is_as_it_was(&self) -> bool {
-        match self.compiler {
-            Compiler::Nvrtc(_) => true,
-            Compiler::Clang(_) => stamps(&self.compiler) == self.stamps,
-        }
+        !self.tool.is_started_anew() || stamps(&self.tool) == self.stamps
     }
 }
 
-fn stamps(compiler: &Compiler) -> Vec<Option<Stamp>> {
-    let files = compiler.files();
+fn stamps(tool: &impl Tool) -> Vec<Option<Stamp>> {
+    let files = tool.files();
     files.iter().map(|file| Stamp::at(file).ok()).collect()
 }
 
-impl LazyCompiler {
-    /// The compiler of this kind, of which this was noted.
-    pub(super) fn noted(kind: BackendKind, note: Note) -> Self {
-        let loaded = OnceLock::new();
-        Self::Noted { kind, note, loaded }
+impl<T: Tool> Lazy<T> {
+    /// The tool as the cache has a note of it; else it is loaded, and noted for the next process.
+    ///
+    /// # Errors
+    /// Those of [`Tool::load`].
+    pub(super) fn find<E: Failure>(cache: &Cache<E>, wanted: T::Wanted) -> Result<Self, T::Error> {
+        // Before it is looked for: what appears meanwhile was not passed over.
+        let places = T::places(wanted);
+        if let Some(note) = Note::find(cache, &places) {
+            let loaded = OnceLock::new();
+            return Ok(Self::Noted {
+                wanted,
+                note,
+                loaded,
+            });
+        }
+        let loaded = LoadedTool::new(T::load(wanted)?);
+        if loaded.identity.is_known() {
+            Note::keep(cache, &places, &loaded.tool, &loaded.identity);
+        }
+        Ok(Self::Loaded(loaded))
     }
 
-    /// The compiler, if it is loaded.
-    fn loaded(&self) -> Result<&LoadedCompiler, &Note> {
+    /// The tool, if it is loaded.
+    pub(super) fn loaded(&self) -> Result<&LoadedTool<T>, &Note<T::Description>> {
         match self {
             Self::Loaded(loaded) => Ok(loaded),
             Self::Noted { note, loaded, .. } => loaded.get().ok_or(note),
         }
     }
 
-    /// The compiler, which is loaded now if it was not yet.
+    /// The tool, which is loaded now if it was not yet.
     ///
     /// # Errors
-    /// Those of [`Compiler::for_backend`].
-    pub(super) fn load(&self) -> Result<&LoadedCompiler, CompileError> {
+    /// Those of [`Tool::load`].
+    pub(super) fn load(&self) -> Result<&LoadedTool<T>, T::Error> {
         match self {
             Self::Loaded(loaded) => Ok(loaded),
-            Self::Noted { kind, loaded, .. } => match loaded.get() {
+            Self::Noted { wanted, loaded, .. } => match loaded.get() {
                 Some(loaded) => Ok(loaded),
                 None => {
                     // Two threads may load the same: the one that comes first stays.
-                    let compiler = LoadedCompiler::new(Compiler::for_backend(*kind)?);
-                    Ok(loaded.get_or_init(|| compiler))
+                    let tool = LoadedTool::new(T::load(*wanted)?);
+                    Ok(loaded.get_or_init(|| tool))
                 }
             },
         }
     }
 
-    /// Which compiler it is: as noted, until it is loaded.
+    /// Which tool it is: as noted, until it is loaded.
     pub(super) fn identity(&self) -> &Identity {
         match self.loaded() {
             Ok(loaded) => &loaded.identity,
             Err(note) => &note.identity,
-        }
-    }
-
-    /// Its version.
-    pub(super) fn version(&self) -> CompilerVersion {
-        match self.loaded() {
-            Ok(loaded) => loaded.compiler.version(),
-            Err(note) => note.description.version,
-        }
-    }
-
-    /// As [`Compiler::target_for`].
-    pub(super) fn target_for(
-        &self,
-        device: Architecture,
-        driver: Version,
-    ) -> Result<Target, CompileError> {
-        match self.loaded() {
-            Ok(loaded) => loaded.compiler.target_for(device, driver),
-            Err(note) => note.description.target_for(device, driver),
         }
     }
 }

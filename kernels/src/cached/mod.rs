@@ -1,10 +1,13 @@
 //! `CachedCompiler`: a compiler that is asked for nothing that its cache has.
 
+mod compiler;
 mod identity;
 mod lazy;
 mod linker;
+mod note;
 mod recompile;
 mod request_bytes;
+mod tool;
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,10 +26,10 @@ use crate::cache::{
 };
 use crate::compile::{
     Cancellation, CompileError, CompileOption, CompileRequest, Compiled, Compiler, CompilerVersion,
-    Dependencies, ImageKind, PlaceState, Places, Target,
+    Dependencies, ImageKind, PlaceState, Target,
 };
-use identity::{Identity, Note};
-use lazy::{LazyCompiler, LoadedCompiler};
+use identity::Identity;
+use lazy::{Lazy, LoadedTool};
 
 pub use linker::{CachedLinker, LinkFailure};
 pub use recompile::Recompiled;
@@ -50,7 +53,7 @@ pub use recompile::Recompiled;
 /// ```
 #[derive(Debug)]
 pub struct CachedCompiler {
-    compiler: LazyCompiler,
+    compiler: Lazy<Compiler>,
     cache: Cache<CompileFailure>,
 }
 
@@ -68,30 +71,21 @@ impl CachedCompiler {
     /// # Errors
     /// Those of [`Compiler::for_backend`], which say how to get what is not there.
     pub fn for_backend(kind: BackendKind, config: CacheConfig) -> Result<Self, CompileError> {
-        // Before it is looked for: what appears meanwhile was not passed over.
-        let places = Places::of(kind);
         let cache = Cache::new(config.clone());
-        if let Some(note) = Note::find(&cache, &places) {
-            let compiler = LazyCompiler::noted(kind, note);
-            return Ok(Self { compiler, cache });
+        match Lazy::find(&cache, kind)? {
+            Lazy::Loaded(loaded) if !loaded.identity.is_known() => Ok(Self::over(loaded, config)),
+            compiler => Ok(Self { compiler, cache }),
         }
-        let loaded = LoadedCompiler::new(Compiler::for_backend(kind)?);
-        if !loaded.identity.is_known() {
-            return Ok(Self::over(loaded, config));
-        }
-        Note::keep(&cache, &places, &loaded.compiler, &loaded.identity);
-        let compiler = LazyCompiler::Loaded(loaded);
-        Ok(Self { compiler, cache })
     }
 
     /// A compiler with a cache. Where the files of the compiler cannot be read, so that another
     /// version of them would not be told from these, entries are kept in memory alone.
     #[must_use]
     pub fn new(compiler: Compiler, config: CacheConfig) -> Self {
-        Self::over(LoadedCompiler::new(compiler), config)
+        Self::over(LoadedTool::new(compiler), config)
     }
 
-    fn over(loaded: LoadedCompiler, config: CacheConfig) -> Self {
+    fn over(loaded: LoadedTool<Compiler>, config: CacheConfig) -> Self {
         let config = match loaded.identity.is_known() {
             true => config,
             false => CacheConfig {
@@ -101,7 +95,7 @@ impl CachedCompiler {
             },
         };
         Self {
-            compiler: LazyCompiler::Loaded(loaded),
+            compiler: Lazy::Loaded(loaded),
             cache: Cache::new(config),
         }
     }
@@ -111,7 +105,7 @@ impl CachedCompiler {
     /// # Errors
     /// Those of [`Compiler::for_backend`]; none of a compiler that was [given](Self::new).
     pub fn compiler(&self) -> Result<&Compiler, CompileError> {
-        self.compiler.load().map(|loaded| &loaded.compiler)
+        self.compiler.load().map(|loaded| &loaded.tool)
     }
 
     /// Which compiler it is, loaded or not.
@@ -180,7 +174,7 @@ impl CachedCompiler {
                 let manifest = Manifest::new();
                 CompileFailure { error, manifest }
             })?;
-            let compiler = &loaded.compiler;
+            let compiler = &loaded.tool;
             let dependencies = Dependencies::scan(request);
             let mut manifest = manifest_of(&dependencies);
             if loaded.identity != *identity

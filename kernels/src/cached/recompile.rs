@@ -71,7 +71,7 @@ impl CachedCompiler {
             let made_by = format!("{here}, of other files");
             return Recompiled::OtherCompiler { made_by, here };
         }
-        let compiled = match loaded.compiler.compile(&request) {
+        let compiled = match loaded.tool.compile(&request) {
             Ok(compiled) => compiled,
             Err(error) => return Recompiled::Failed(error),
         };

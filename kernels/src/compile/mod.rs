@@ -35,13 +35,13 @@ mod cancellation;
 mod clang;
 mod compiled;
 mod compiler;
+#[cfg(unix)]
+mod description;
 mod diagnostics;
 mod error;
 mod includes;
 mod nvrtc;
 mod options;
-#[cfg(unix)]
-mod places;
 mod ptx;
 mod queue;
 mod request;
@@ -53,13 +53,13 @@ pub use cancellation::Cancellation;
 pub use clang::ClangCompiler;
 pub use compiled::{Compiled, LoweredName};
 pub use compiler::Compiler;
+#[cfg(unix)]
+pub(crate) use description::Description;
 pub use diagnostics::{Diagnostic, Severity};
 pub use error::{ClangAttempt, CompileError, CompilerCall};
 pub use includes::{Dependencies, Place, PlaceState, UnresolvedInclude};
 pub use nvrtc::{NvrtcCompiler, PchOutcome};
 pub use options::{CompileOption, CppStandard, DiagnosticRule, FastCompile, Switch};
-#[cfg(unix)]
-pub(crate) use places::{Description, Places};
 pub use ptx::PtxVersion;
 pub use queue::{CompileJob, CompileQueue};
 pub use request::{CompileRequest, SourceText};

@@ -9,6 +9,9 @@ mod cached;
 #[cfg(unix)]
 mod completeness;
 mod headers;
+#[cfg(target_os = "linux")]
+#[path = "../support/installation.rs"]
+mod installation;
 #[cfg(unix)]
 mod load;
 #[cfg(target_os = "linux")]
