@@ -1,7 +1,7 @@
 //! [`NvJitLink`]: the table of nvJitLink's functions, and where the library is looked for.
 
 use core::ffi::c_uint;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::{LoadError, Version, search::Search};
@@ -45,6 +45,14 @@ impl NvJitLink {
     /// [`LoadError::NotFound`] lists what was tried and why each failed.
     pub fn load() -> Result<Self, LoadError> {
         Ok(Self::over(Box::new(SEARCH.open()?)))
+    }
+
+    /// What [`load`](Self::load) would try now, in this order, without trying it: files by their paths,
+    /// and last bare names, which are the system's loader's to find. The first that is there and is
+    /// nvJitLink is loaded.
+    #[must_use]
+    pub fn candidates() -> Vec<PathBuf> {
+        SEARCH.candidates()
     }
 
     /// Loads the library at `path`.

@@ -15,11 +15,14 @@ pub enum EntryKind {
     Tuning,
     /// No code: which compiler some files are, so that it need not be loaded to be told.
     Compiler,
+    /// The same of a linker.
+    Linker,
 }
 
 impl EntryKind {
     const TUNING: u8 = 5;
     const COMPILER: u8 = 6;
+    const LINKER: u8 = 7;
 
     /// Its number in files, which stays: that of code is the code's.
     pub(super) const fn code(self) -> u8 {
@@ -27,6 +30,7 @@ impl EntryKind {
             Self::Image(kind) => kind.code(),
             Self::Tuning => Self::TUNING,
             Self::Compiler => Self::COMPILER,
+            Self::Linker => Self::LINKER,
         }
     }
 
@@ -34,6 +38,7 @@ impl EntryKind {
         match code {
             Self::TUNING => Some(Self::Tuning),
             Self::COMPILER => Some(Self::Compiler),
+            Self::LINKER => Some(Self::Linker),
             _ => ImageKind::from_code(code).map(Self::Image),
         }
     }
@@ -51,6 +56,7 @@ impl fmt::Display for EntryKind {
             Self::Image(kind) => kind.fmt(f),
             Self::Tuning => f.write_str("a tuning"),
             Self::Compiler => f.write_str("a compiler's identity"),
+            Self::Linker => f.write_str("a linker's identity"),
         }
     }
 }

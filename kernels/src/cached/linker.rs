@@ -1,15 +1,18 @@
 //! `CachedLinker`: a linker that is asked for nothing that its cache has.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
+use super::lazy::Lazy;
+use super::libraries::Libraries;
+use super::nvjitlink::LazyNvJitLinker;
 use crate::cache::{
     Cache, CacheConfig, CacheError, CacheStats, Entry, Failure, Fault, Fetched, FileIdentity, Key,
     KeyBuilder, Manifest,
 };
-use crate::link::{LinkError, LinkOption, LinkRequest, Linker, LinkerIdentity};
+use crate::link::{
+    DriverLinker, LinkError, LinkOption, LinkRequest, Linker, LinkerIdentity, Linkers,
+};
 
 /// Goes up whenever the fields of a link's key or their encoding change.
 const SCHEMA: &str = "cupola link 1";
@@ -25,10 +28,10 @@ const SCHEMA: &str = "cupola link 1";
 /// use cupola_kernels::CachedLinker;
 /// use cupola_kernels::cache::CacheConfig;
 /// use cupola_kernels::compile::Target;
-/// use cupola_kernels::link::{InputKind, LinkInput, LinkRequest, Linkers};
+/// use cupola_kernels::link::{InputKind, LinkInput, LinkRequest};
 ///
 /// # fn link(one: Vec<u8>, two: Vec<u8>) -> Result<(), Box<dyn std::error::Error>> {
-/// let linker = CachedLinker::new(Linkers::find(None), CacheConfig::default());
+/// let linker = CachedLinker::find(None, CacheConfig::default());
 /// let request = LinkRequest::new(Target::Cubin("sm_90a".parse()?))
 ///     .input(LinkInput::new("one", InputKind::LtoIr, one))
 ///     .input(LinkInput::new("two", InputKind::LtoIr, two));
@@ -39,15 +42,37 @@ const SCHEMA: &str = "cupola link 1";
 #[derive(Debug)]
 pub struct CachedLinker<L> {
     linker: L,
-    /// The libraries that were looked at: each once, as they are loaded once.
-    libraries: Mutex<HashMap<PathBuf, FileIdentity>>,
+    libraries: Arc<Libraries>,
     cache: Cache<LinkFailure>,
 }
 
 /// Which linker it is, as a key has it; no file where it cannot be told from another version.
+#[derive(PartialEq)]
 struct Identified {
     name: String,
     library: Option<FileIdentity>,
+}
+
+impl CachedLinker<Linkers> {
+    /// The linkers of this machine, as [`Linkers::find`], with a cache.
+    ///
+    /// nvJitLink is not loaded if the private folder has a note of it: from the first process on that found
+    /// it, until its file, or a place that is looked at before it, changes. A request that the cache has is
+    /// then answered without it; the first that it has not loads it. There is no note of one that only
+    /// the system's loader finds by its name (`CUPOLA_NVJITLINK_LIBRARY`, `CUDA_PATH` or a Python environment
+    /// name its folder), nor of a file that changed within the last minute.
+    #[must_use]
+    pub fn find(driver: Option<DriverLinker>, config: CacheConfig) -> Self {
+        let cache = Cache::new(config);
+        let libraries = Arc::default();
+        let nvjitlink = Lazy::find(&cache, ())
+            .map(|linker| LazyNvJitLinker::new(linker, Arc::clone(&libraries)));
+        Self {
+            linker: Linkers::of(nvjitlink, driver),
+            libraries,
+            cache,
+        }
+    }
 }
 
 impl<L: Linker> CachedLinker<L> {
@@ -57,7 +82,7 @@ impl<L: Linker> CachedLinker<L> {
     pub fn new(linker: L, config: CacheConfig) -> Self {
         Self {
             linker,
-            libraries: Mutex::default(),
+            libraries: Arc::default(),
             cache: Cache::new(config),
         }
     }
@@ -102,7 +127,9 @@ impl<L: Linker> CachedLinker<L> {
         let link = || {
             let linked = self.linker.link(request).map_err(LinkFailure::new)?;
             let mut manifest = Manifest::new();
-            if identified.library.is_none() {
+            // One that was known by a note may be another when it is loaded: then the key is not its own.
+            let is_as_it_was = self.identify(request).is_ok_and(|now| now == identified);
+            if identified.library.is_none() || !is_as_it_was {
                 manifest.note_unknown();
             }
             Ok(Entry {
@@ -120,29 +147,8 @@ impl<L: Linker> CachedLinker<L> {
 
     fn identify(&self, request: &LinkRequest) -> Result<Identified, LinkError> {
         let LinkerIdentity { name, library } = self.linker.identity(request)?;
-        let library = library.and_then(|library| self.library(&library));
+        let library = library.and_then(|library| self.libraries.identify(&library));
         Ok(Identified { name, library })
-    }
-
-    fn library(&self, path: &Path) -> Option<FileIdentity> {
-        let mut known = self
-            .libraries
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(identity) = known.get(path) {
-            return Some(identity.clone());
-        }
-        match FileIdentity::of(path) {
-            Ok(identity) => {
-                known.insert(path.to_owned(), identity.clone());
-                Some(identity)
-            }
-            Err(error) => {
-                let library = path.display();
-                tracing::warn!(%library, %error, "the linker's library cannot be read: nothing is kept");
-                None
-            }
-        }
     }
 }
 

@@ -3,8 +3,10 @@
 mod compiler;
 mod identity;
 mod lazy;
+mod libraries;
 mod linker;
 mod note;
+mod nvjitlink;
 mod recompile;
 mod request_bytes;
 mod tool;
@@ -282,9 +284,10 @@ unsafe fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
             // checksum tells.
             Ok(unsafe { modules.load_binary(&entry.payload) }?)
         }
-        EntryKind::Image(ImageKind::LtoIr) | EntryKind::Tuning | EntryKind::Compiler => {
-            Err(LoadError::NotLoadable(entry.kind))
-        }
+        EntryKind::Image(ImageKind::LtoIr)
+        | EntryKind::Tuning
+        | EntryKind::Compiler
+        | EntryKind::Linker => Err(LoadError::NotLoadable(entry.kind)),
     }
 }
 

@@ -15,9 +15,17 @@ impl Linkers {
     /// nvJitLink, where there is one, and behind it the driver's, where there is a context for it.
     #[must_use]
     pub fn find(driver: Option<DriverLinker>) -> Self {
+        Self::of(NvJitLinker::load(), driver)
+    }
+
+    /// The same with an nvJitLink that was looked for.
+    pub(crate) fn of(
+        nvjitlink: Result<impl Linker + 'static, LinkError>,
+        driver: Option<DriverLinker>,
+    ) -> Self {
         let mut found = Self::default();
-        match NvJitLinker::load() {
-            Ok(linker) => found.linkers.push(Box::new(linker)),
+        match nvjitlink {
+            Ok(linker) => found = found.then(linker),
             Err(error) => found.absent = Some(error),
         }
         match driver {

@@ -15,6 +15,7 @@
 //! LTO-IR is readable for an nvJitLink at least as new as the compiler that made it, which
 //! [`LinkInput::of_compiled`] remembers and [`LinkError::TooOld`] tells before anything is linked.
 
+mod description;
 mod driver;
 mod error;
 mod linkers;
@@ -23,6 +24,8 @@ mod options;
 mod request;
 mod session;
 
+#[cfg(unix)]
+pub(crate) use description::NvJitLinkDescription;
 pub use driver::DriverLinker;
 pub use error::LinkError;
 pub use linkers::Linkers;

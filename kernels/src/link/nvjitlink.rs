@@ -6,15 +6,15 @@ use std::path::Path;
 use cupola_sys::nvjitlink::NvJitLink;
 use cupola_sys::{LoadError, Version};
 
+use super::description::NvJitLinkDescription;
 use super::session::Session;
 use super::{InputKind, LinkError, LinkRequest, Linked, Linker, LinkerIdentity};
-use crate::compile::Target;
 
 /// nvJitLink. Cheap to clone, and shared by threads.
 #[derive(Clone, Debug)]
 pub struct NvJitLinker {
     library: NvJitLink,
-    version: Option<Version>,
+    description: NvJitLinkDescription,
 }
 
 impl NvJitLinker {
@@ -42,15 +42,27 @@ impl NvJitLinker {
     /// The linker of a library that is loaded.
     #[must_use]
     pub fn over(library: NvJitLink) -> Self {
-        // Those before CUDA 12.3 do not tell.
-        let version = library.version().ok();
-        Self { library, version }
+        let description = NvJitLinkDescription {
+            // Those before CUDA 12.3 do not tell.
+            version: library.version().ok(),
+            library: library.path(),
+        };
+        Self {
+            library,
+            description,
+        }
     }
 
     /// The version of CUDA that it belongs to; `None` before CUDA 12.3, where it does not tell.
     #[must_use]
     pub fn version(&self) -> Option<Version> {
-        self.version
+        self.description.version
+    }
+
+    /// What is told of it.
+    #[cfg(unix)]
+    pub(crate) fn description(&self) -> &NvJitLinkDescription {
+        &self.description
     }
 
     /// The library.
@@ -62,50 +74,15 @@ impl NvJitLinker {
 
 impl Linker for NvJitLinker {
     fn name(&self) -> &'static str {
-        "nvJitLink"
+        NvJitLinkDescription::NAME
     }
 
     fn accepts(&self, request: &LinkRequest) -> Result<(), LinkError> {
-        let cannot = |what: &str| {
-            Err(LinkError::Unsupported {
-                linker: self.name(),
-                what: what.to_owned(),
-            })
-        };
-        match request.target() {
-            Target::LtoIr(_) => return cannot("make LTO-IR of several inputs"),
-            Target::Ptx(_) if !request.is_lto() => {
-                return cannot("make PTX of inputs of which none is LTO-IR");
-            }
-            Target::Ptx(_) | Target::Cubin(_) => {}
-        }
-        let Some(have) = self.version else {
-            return Ok(());
-        };
-        for input in request.inputs() {
-            match input.made_by {
-                Some(made_by) if input.kind == InputKind::LtoIr && made_by > have => {
-                    return Err(LinkError::TooOld {
-                        input: input.name.clone(),
-                        made_by,
-                        have,
-                    });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        self.description.accepts(request)
     }
 
     fn identity(&self, request: &LinkRequest) -> Result<LinkerIdentity, LinkError> {
-        self.accepts(request)?;
-        let version = self
-            .version
-            .map_or_else(String::new, |version| version.to_string());
-        Ok(LinkerIdentity {
-            name: format!("nvJitLink {version}"),
-            library: self.library.path(),
-        })
+        self.description.identity(request)
     }
 
     fn link(&self, request: &LinkRequest) -> Result<Linked, LinkError> {

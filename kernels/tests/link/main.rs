@@ -7,6 +7,11 @@
 #[cfg(unix)]
 mod cached;
 mod driver;
+#[cfg(target_os = "linux")]
+#[path = "../support/installation.rs"]
+mod installation;
+#[cfg(target_os = "linux")]
+mod noted;
 mod nvjitlink;
 #[path = "../support/target.rs"]
 mod target;

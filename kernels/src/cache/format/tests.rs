@@ -14,6 +14,7 @@ impl Arbitrary for Entry {
             EntryKind::Image(ImageKind::Fatbin),
             EntryKind::Tuning,
             EntryKind::Compiler,
+            EntryKind::Linker,
         ];
         let names: Vec<(String, String)> = Arbitrary::arbitrary(g);
         let files: Vec<(PathBuf, u8, [u64; 5])> =
