@@ -7,6 +7,7 @@ mod allocations;
 mod attributes;
 mod limits;
 mod random;
+mod tensor_maps;
 mod typed;
 
 use cupola_managers::module::Function;
