@@ -48,7 +48,8 @@ pub mod tune;
 
 #[cfg(all(feature = "compiler", unix))]
 pub use cached::{
-    CachedCompiler, CachedLinker, CompileFailure, LinkFailure, LoadError, Loaded, Recompiled,
+    CachedCompiler, CachedLinker, CompileFailure, Failed, LinkFailure, LoadError, Loaded,
+    Recompiled,
 };
 pub use embedded::{EMBEDDED, Embedded, HEADER, PRELUDE};
 pub use ops::Kernels;

@@ -1,14 +1,14 @@
 //! `CachedLinker`: a linker that is asked for nothing that its cache has.
 
-use std::fmt;
 use std::sync::Arc;
 
+use super::failure::LinkFailure;
 use super::lazy::Lazy;
 use super::libraries::Libraries;
 use super::nvjitlink::LazyNvJitLinker;
 use crate::cache::{
-    Cache, CacheConfig, CacheError, CacheStats, Entry, Failure, Fault, Fetched, FileIdentity, Key,
-    KeyBuilder, Manifest,
+    Cache, CacheConfig, CacheError, CacheStats, Entry, Fetched, FileIdentity, Key, KeyBuilder,
+    Manifest,
 };
 use crate::link::{
     DriverLinker, LinkError, LinkOption, LinkRequest, Linker, LinkerIdentity, Linkers,
@@ -183,48 +183,6 @@ fn key(identified: &Identified, request: &LinkRequest) -> Key {
         key = key.list("data", inputs.iter().map(|input| &input.data));
     }
     key.finish()
-}
-
-/// A link that failed.
-#[derive(Clone, Debug)]
-pub struct LinkFailure {
-    /// Why.
-    pub error: LinkError,
-    /// Of no file: all inputs are in the request.
-    manifest: Manifest,
-}
-
-impl LinkFailure {
-    fn new(error: LinkError) -> Self {
-        Self {
-            error,
-            manifest: Manifest::new(),
-        }
-    }
-}
-
-impl fmt::Display for LinkFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl std::error::Error for LinkFailure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // Its text is this error's own.
-        self.error.source()
-    }
-}
-
-impl Failure for LinkFailure {
-    fn fault(&self) -> Fault<'_> {
-        match self.error {
-            LinkError::Input { .. } | LinkError::Link { .. } | LinkError::Nul { .. } => {
-                Fault::Inputs(&self.manifest)
-            }
-            _ => Fault::Machine,
-        }
-    }
 }
 
 #[cfg(all(test, not(loom)))]

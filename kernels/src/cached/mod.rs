@@ -1,39 +1,39 @@
 //! `CachedCompiler`: a compiler that is asked for nothing that its cache has.
 
 mod compiler;
+mod failure;
 mod identity;
 mod lazy;
 mod libraries;
 mod linker;
+mod loading;
 mod note;
 mod nvjitlink;
 mod recompile;
 mod request_bytes;
 mod tool;
 
-use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use cupola_managers::backend::BackendKind;
 use cupola_managers::device::Architecture;
-use cupola_managers::module::Module;
-use cupola_managers::{Context, Error};
 use cupola_sys::Version;
-use cupola_sys::driver::CUresult;
 
 use crate::cache::{
-    Cache, CacheConfig, CacheError, CacheStats, CompileInputs, Digest, Entry, EntryKind, Failure,
-    Fault, Fetched, Header, Key, Manifest, Recipe, RejectedTwice, Source,
+    Cache, CacheConfig, CacheError, CacheStats, CompileInputs, Digest, Entry, Fetched, Header, Key,
+    Manifest, Recipe,
 };
 use crate::compile::{
     Cancellation, CompileError, CompileOption, CompileRequest, Compiled, Compiler, CompilerVersion,
-    Dependencies, ImageKind, PlaceState, Target,
+    Dependencies, PlaceState, Target,
 };
 use identity::Identity;
 use lazy::{Lazy, LoadedTool};
 
-pub use linker::{CachedLinker, LinkFailure};
+pub use failure::{CompileFailure, Failed, LinkFailure};
+pub use linker::CachedLinker;
+pub use loading::{LoadError, Loaded};
 pub use recompile::Recompiled;
 
 /// A compiler, and what it made before: in memory, on disk, and in a shared folder
@@ -171,174 +171,44 @@ impl CachedCompiler {
         cancellation: &Cancellation,
     ) -> Result<Fetched, CacheError<CompileFailure>> {
         let identity = self.compiler.identity();
-        let compile = || {
-            let loaded = self.compiler.load().map_err(|error| {
-                let manifest = Manifest::new();
-                CompileFailure { error, manifest }
-            })?;
-            let compiler = &loaded.tool;
-            let dependencies = Dependencies::scan(request);
-            let mut manifest = manifest_of(&dependencies);
-            if loaded.identity != *identity
-                || !loaded.identity.is_known() && self.cache.folder().is_some()
-            {
-                // It was replaced since it was noted: the key is that of the other. Or nothing would tell it
-                // from the next.
-                manifest.note_unknown();
-            }
-            if request.options().iter().any(CompileOption::has_effects)
-                || compiler.has_hidden_inputs(request)
-            {
-                // A hit would not have the effects, and not see that an input changed.
-                manifest.note_unknown();
-            }
-            match compiler.compile_scanned(request, dependencies, cancellation) {
-                Ok(compiled) => {
-                    if !compiled.dependencies().is_complete() || !loaded.is_as_it_was() {
-                        manifest.note_unknown();
-                    }
-                    let folder = current_folder_of(request);
-                    let recipe = Recipe::of(identity.name.clone(), folder, request);
-                    Ok(entry_of(compiled, manifest, recipe))
-                }
-                Err(error) => Err(CompileFailure { error, manifest }),
-            }
-        };
-        self.cache.get_or_compile(&key(identity, request), compile)
+        let make = || self.make(identity, request, cancellation);
+        self.cache.get_or_compile(&key(identity, request), make)
     }
 
-    /// What the request asks for, loaded into a context. An entry that the driver rejects is dropped and
-    /// compiled once more.
-    ///
-    /// # Errors
-    /// Those of [`compile`](Self::compile), and what the driver returned when it loaded the code:
-    /// [`Error::Load`] has its log. [`LoadError::NotLoadable`] for a request of LTO-IR.
-    ///
-    /// # Safety
-    /// What is kept under the keys of this compiler was compiled by one: no code puts other entries under these
-    /// into its [`cache`](Self::cache) or its folders. The driver reads a binary as far as its headers say.
-    #[track_caller]
-    pub unsafe fn load(
+    /// What the compiler makes of a request whose key is of this identity.
+    fn make(
         &self,
-        context: &Context,
+        identity: &Identity,
         request: &CompileRequest,
-    ) -> Result<Loaded, LoadError> {
-        let mut fetched = self.compile(request)?;
-        // SAFETY: a compiler made the entry, by this function's condition.
-        let first = match unsafe { load(context, &fetched.entry) } {
-            Err(LoadError::Driver(error))
-                if fetched.source != Source::Compiled && is_of_the_image(&error) =>
-            {
-                error
+        cancellation: &Cancellation,
+    ) -> Result<Entry, CompileFailure> {
+        let loaded = self.compiler.load().map_err(CompileFailure::new)?;
+        let compiler = &loaded.tool;
+        let dependencies = Dependencies::scan(request);
+        let mut manifest = manifest_of(&dependencies);
+        if loaded.identity != *identity
+            || !loaded.identity.is_known() && self.cache.folder().is_some()
+        {
+            // It was replaced since it was noted: the key is that of the other. Or nothing would tell it
+            // from the next.
+            manifest.note_unknown();
+        }
+        if request.options().iter().any(CompileOption::has_effects)
+            || compiler.has_hidden_inputs(request)
+        {
+            // A hit would not have the effects, and not see that an input changed.
+            manifest.note_unknown();
+        }
+        match compiler.compile_scanned(request, dependencies, cancellation) {
+            Ok(compiled) => {
+                if !compiled.dependencies().is_complete() || !loaded.is_as_it_was() {
+                    manifest.note_unknown();
+                }
+                let folder = current_folder_of(request);
+                let recipe = Recipe::of(identity.name.clone(), folder, request);
+                Ok(entry_of(compiled, manifest, recipe))
             }
-            loaded => return loaded.map(|module| Loaded { module, fetched }),
-        };
-        tracing::debug!(error = %first, "a kernel's entry is not what this driver loads");
-        self.cache.reject(&self.key(request), &fetched)?;
-        fetched = self.compile(request)?;
-        // No closure, which would not know this function's caller.
-        // SAFETY: as above.
-        let module = unsafe { load(context, &fetched.entry) }?;
-        Ok(Loaded { module, fetched })
-    }
-}
-
-/// Code that is loaded, and where it came from.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The module.
-    pub module: Module,
-    /// The entry, with the lowered names and the compiler's log.
-    pub fetched: Fetched,
-}
-
-/// Why code was not loaded.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// There is none.
-    #[error(transparent)]
-    Compile(#[from] CacheError<CompileFailure>),
-    /// The driver rejected it, also what was compiled anew.
-    #[error(transparent)]
-    Rejected(#[from] RejectedTwice),
-    /// The driver did not load it.
-    #[error(transparent)]
-    Driver(#[from] Error),
-    /// It is not what a driver loads.
-    #[error("{0} is no code that a driver loads; LTO-IR is linked first (`cupola_kernels::link`)")]
-    NotLoadable(EntryKind),
-}
-
-/// # Safety
-/// A compiler made the entry.
-#[track_caller]
-unsafe fn load(context: &Context, entry: &Entry) -> Result<Module, LoadError> {
-    let modules = context.modules();
-    match entry.kind {
-        EntryKind::Image(ImageKind::Ptx) => {
-            Ok(modules.load_ptx(&String::from_utf8_lossy(&entry.payload))?)
-        }
-        EntryKind::Image(ImageKind::Cubin | ImageKind::Fatbin) => {
-            // SAFETY: it is whole, as the compiler made it, by this function's condition; of what was kept a
-            // checksum tells.
-            Ok(unsafe { modules.load_binary(&entry.payload) }?)
-        }
-        EntryKind::Image(ImageKind::LtoIr)
-        | EntryKind::Tuning
-        | EntryKind::Compiler
-        | EntryKind::Linker => Err(LoadError::NotLoadable(entry.kind)),
-    }
-}
-
-/// Whether an error says that the driver does not take the code.
-fn is_of_the_image(error: &Error) -> bool {
-    use CUresult as Code;
-    matches!(
-        error.status(),
-        Some(
-            Code::CUDA_ERROR_INVALID_IMAGE
-                | Code::CUDA_ERROR_NO_BINARY_FOR_GPU
-                | Code::CUDA_ERROR_INVALID_PTX
-                | Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-                | Code::CUDA_ERROR_INVALID_SOURCE
-        )
-    )
-}
-
-/// A compile that failed, with the files that it depended on.
-#[derive(Clone, Debug)]
-pub struct CompileFailure {
-    /// Why.
-    pub error: CompileError,
-    /// The files: while they are as they were, the same compile fails again.
-    pub manifest: Manifest,
-}
-
-impl fmt::Display for CompileFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl std::error::Error for CompileFailure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // Its text is this error's own.
-        self.error.source()
-    }
-}
-
-impl Failure for CompileFailure {
-    fn fault(&self) -> Fault<'_> {
-        match self.error {
-            CompileError::Source { .. }
-            | CompileError::Option { .. }
-            | CompileError::Architecture { .. }
-            | CompileError::Name { .. }
-            | CompileError::NotInClang { .. }
-            | CompileError::Nul { .. } => Fault::Inputs(&self.manifest),
-            CompileError::Cancelled => Fault::GivenUp,
-            _ => Fault::Machine,
+            Err(error) => Err(CompileFailure { error, manifest }),
         }
     }
 }
