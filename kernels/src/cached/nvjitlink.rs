@@ -132,12 +132,15 @@ impl Linker for LazyNvJitLinker {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::sync::OnceLock;
+
     use quickcheck::quickcheck;
 
     use super::*;
     use crate::cache::FileIdentity;
     use crate::cached::identity::Identity;
     use crate::cached::note::Note;
+    use crate::compile::Target;
 
     // Without it a process could take a linker for another one than was noted, and be given its results.
     #[test]
@@ -159,5 +162,38 @@ mod tests {
             (0..bytes.len()).all(is_cut) && Note::decode(&bytes) == Ok(note)
         }
         quickcheck(is_read_back as fn(_, _, _) -> _);
+    }
+
+    // Without it what a library made that took the place of the noted one would be kept under the key of that.
+    #[test]
+    fn a_library_in_the_place_of_the_noted_one_is_told_of_when_it_is_loaded() {
+        let real = match NvJitLinker::load() {
+            Ok(real) => real,
+            Err(error) if std::env::var_os("CUPOLA_REQUIRE_WHEELS").is_some() => panic!("{error}"),
+            Err(error) => {
+                eprintln!("SKIPPED: {error}");
+                return;
+            }
+        };
+        let path = real.library().path().unwrap();
+        let replaced = FileIdentity::from_bytes(vec![1]);
+        let linker = Lazy::Noted {
+            wanted: (),
+            note: Note {
+                description: real.description().clone(),
+                identity: Identity {
+                    name: Tool::name(&real),
+                    files: vec![replaced.clone()],
+                },
+            },
+            loaded: OnceLock::new(),
+        };
+        let libraries = Arc::new(Libraries::default());
+        let linker = LazyNvJitLinker::new(linker, Arc::clone(&libraries));
+        assert_eq!(libraries.identify(&path), Some(replaced));
+        // It cannot, and is loaded to say so.
+        let request = LinkRequest::new(Target::LtoIr("sm_90".parse().unwrap()));
+        assert!(linker.link(&request).is_err());
+        assert_eq!(libraries.identify(&path), FileIdentity::of(&path).ok());
     }
 }
