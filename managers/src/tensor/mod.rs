@@ -21,6 +21,15 @@
 //! }
 //! ```
 //!
+//! Elements of 4 and 6 bits are in a view of bytes, and are named by their format; lengths count elements:
+//!
+//! ```
+//! use cupola_managers::tensor::{TensorFormat, Tiling};
+//!
+//! // 512 rows of 1024 numbers of 4 bits, 512 bytes each.
+//! let tiling = Tiling::new([1024, 512], [128, 64]).format(TensorFormat::U4Align16);
+//! ```
+//!
 //! In the signature of a [`Kernel`](crate::ops::Kernel) such a parameter is a [`CUtensorMap`].
 //!
 //! What the driver would refuse with a code alone is refused here with the numbers, and a map reaches
