@@ -38,6 +38,8 @@
 //!   it keeps is what the next request needs first.
 //! * **The limits are exact.** Device memory is charged before the driver is asked for it, whether a slot has
 //!   it or it is kept for the next one; pinned host memory likewise. A slot that is dropped gives both back.
+//! * **Working memory beside weights**: a pool under the same limit and the slots give memory up for each other
+//!   ([`Residency::share_with`]).
 //! * No call waits for a context or a device, and the host waits only for the work of a slot whose memory is
 //!   needed.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -53,6 +55,7 @@ mod loader;
 mod metrics;
 pub mod policy;
 mod residency;
+mod share;
 mod slot;
 mod source;
 mod stock;

@@ -25,6 +25,7 @@ impl Inner {
         let mut victims = Victims {
             slots: Vec::new(),
             patience: self.patience_for(slot.number),
+            has_trimmed: false,
         };
         let loaded = self.load_chunks(engine, slot, source, &mut victims);
         let mut table = self.table();
@@ -167,6 +168,7 @@ impl Inner {
             }
             match self.evict_piece(engine, &mut victims.patience)? {
                 Some(victim) => victims.note(victim),
+                None if !victims.has_trimmed && self.trim_pools() => victims.has_trimmed = true,
                 None => return Err(self.no_room(slot, lacking, refusal)),
             }
         }
@@ -207,6 +209,8 @@ struct Victims {
     slots: Vec<usize>,
     /// How long the right ones are still waited for.
     patience: Duration,
+    /// Pools have given up what they can.
+    has_trimmed: bool,
 }
 
 impl Victims {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use cupola_core::Budget;
-use cupola_managers::pool::{DeviceLimit, DriverCalls};
+use cupola_managers::pool::{DeviceLimit, DriverCalls, WeakMemoryPool};
 use cupola_managers::stream::StreamConfig;
 use cupola_managers::vmm::{AddressRange, VirtualMemory};
 use cupola_managers::{Context, Stream};
@@ -43,6 +43,8 @@ pub(crate) struct Inner {
     pub(crate) host: Arc<Budget>,
     engine: Mutex<Engine>,
     table: Mutex<Table>,
+    /// Those that share the limit, and give memory up for slots.
+    pools: Mutex<Vec<WeakMemoryPool>>,
 }
 
 /// The memory of slots.
@@ -130,6 +132,7 @@ impl Residency {
                 staging: None,
             }),
             table: Mutex::new(Table::new(config.slots, config.policy)),
+            pools: Mutex::default(),
         })))
     }
 
@@ -309,6 +312,10 @@ impl Inner {
 
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn pools(&self) -> MutexGuard<'_, Vec<WeakMemoryPool>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn limit(&self) -> &DeviceLimit {

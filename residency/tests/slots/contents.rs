@@ -1,8 +1,10 @@
 //! What a slot has, where it is, and what it costs.
 
-use cupola_managers::ops;
+use cupola_managers::pool::DeviceLimit;
+use cupola_managers::{PoolConfig, ops};
 use cupola_residency::policy::LeastRecent;
-use cupola_residency::{Residency, SlotConfig};
+use cupola_residency::{Residency, ResidencyConfig, ResidencyError, SlotConfig};
+use cupola_sys::driver::id;
 
 use super::{Bench, MIB, Model, check, config, register};
 
@@ -168,5 +170,67 @@ fn work_waits_for_the_part_that_it_names() {
     lease.wait_for(28 * MIB, &other).unwrap();
     check(&lease, 3, &other);
     drop((lease, slot, residency, other));
+    bench.finish();
+}
+
+// Without it working memory and weights under one limit could each refuse what the other only keeps.
+#[test]
+fn a_pool_and_slots_have_each_others_memory() {
+    let bench = Bench::new();
+    let limit = DeviceLimit::new(32 * MIB);
+    let config = ResidencyConfig {
+        limit: limit.clone(),
+        ..config(0)
+    };
+    let residency = Residency::new(&bench.context, config).unwrap();
+    let pool = PoolConfig::limit(32 * MIB).within(&limit);
+    let pool = bench.context.memory_pool(pool).unwrap();
+    residency.share_with(&pool);
+    let slots = [1, 2].map(|seed| register(&residency, seed, 14 * MIB));
+    for slot in &slots {
+        drop(residency.lease(slot, &bench.stream).unwrap());
+    }
+    // 4 MiB are left, and slots give up the rest.
+    let work = pool.allocate::<u8>(18 << 20, &bench.stream).unwrap();
+    assert!(limit.used() <= 32 * MIB);
+    assert_eq!(slots[0].resident() + slots[1].resident(), 14 * MIB);
+    // A slot that is leased gives nothing up.
+    let lease = residency.lease(&slots[0], &bench.stream).unwrap();
+    assert!(pool.allocate::<u8>(10 << 20, &bench.stream).is_err());
+    check(&lease, 1, &bench.stream);
+    let refused = residency.lease(&slots[1], &bench.stream);
+    assert!(matches!(refused, Err(ResidencyError::NoRoom { others, .. }) if others >= 18 * MIB));
+    // What the pool keeps only is a slot's.
+    drop(work);
+    let other = residency.lease(&slots[1], &bench.stream).unwrap();
+    check(&other, 2, &bench.stream);
+    assert!(residency.give_up(MIB).unwrap() < MIB, "both are leased");
+    drop((lease, other));
+    ops::synchronize(&bench.stream).unwrap();
+    assert!(residency.give_up(MIB).unwrap() >= MIB);
+    drop((slots, pool, residency));
+    bench.finish();
+}
+
+// Without it an eviction could hold up work that has nothing to do with it.
+#[test]
+fn loads_and_evictions_wait_for_no_stream_and_no_context() {
+    let bench = Bench::new();
+    let residency = bench.residency(16 * MIB);
+    let slots = [1, 2, 3].map(|seed| register(&residency, seed, 9 * MIB));
+    for round in 0..9 {
+        drop(residency.lease(&slots[round % 3], &bench.stream).unwrap());
+    }
+    assert!(residency.metrics().evictions >= 6);
+    let faults = bench.base.faults();
+    for waits in [
+        id::cuCtxSynchronize,
+        id::cuStreamSynchronize,
+        id::cuMemFreeHost,
+        id::cuMemFree_v2,
+    ] {
+        assert_eq!(faults.count(waits), 0, "{waits:?}");
+    }
+    drop((slots, residency));
     bench.finish();
 }
