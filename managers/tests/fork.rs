@@ -36,12 +36,14 @@ fn a_child_makes_no_driver_call() {
     let guard = context.enter().unwrap();
     // The context is current, so nothing but the fork itself can stop an operation.
     ops::synchronize(&stream).unwrap();
+    assert_eq!(context.not_forked(), Ok(()));
     table.reset();
     // SAFETY: the child calls nothing that takes a lock another thread may hold: it looks at
     // counters, and leaves without running anything else.
     let child = unsafe { fork() };
     if child == 0 {
         let refused = [
+            context.not_forked(),
             ops::synchronize(&stream),
             ops::query(&stream).map(drop),
             ops::fill(&mut buffer, 1, &stream),

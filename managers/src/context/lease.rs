@@ -169,6 +169,18 @@ impl Context {
         self.0.core.enter().map(drop)
     }
 
+    /// Refuses the child of a fork, in which no object of the context works. It makes no driver call
+    /// and takes no lock: a program asks before it takes a lock of its own that another thread may have
+    /// held when the process was forked.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    #[doc(alias = "fork")]
+    #[inline]
+    pub fn not_forked(&self) -> Result<()> {
+        self.0.core.not_forked()
+    }
+
     /// The error that made the context unusable, if one did. It never goes away.
     #[must_use]
     pub fn poison(&self) -> Option<Error> {

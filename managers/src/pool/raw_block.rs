@@ -1,11 +1,12 @@
 //! `RawBlock`: memory without an owner.
 
 use std::fmt;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 use cupola_sys::driver::CUdeviceptr;
 
-use crate::error::FreeError;
+use crate::error::{Error, FreeError, Result};
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::state::Pool;
 use crate::stream::Stream;
@@ -79,6 +80,58 @@ impl RawBlock {
         // SAFETY: `Pool::free` needs the piece, and its last work on the stream: the conditions
         // here. The block ends here, unless it is given back.
         unsafe { Pool::free(self.piece, stream) }.map_err(|error| FreeError::new(self, error))
+    }
+
+    /// Frees the block in the order of `stream` and behind the work that is on `others`: the memory
+    /// is `stream`'s again when each of them has come as far as it is now. No stream is made to wait
+    /// for another, and no driver call is made, except where the block, or a graph that is captured,
+    /// has a [graph memory](super::MemoryPool#capture): then `stream` waits for the others
+    /// (`cuEventRecord`, `cuStreamWaitEvent`).
+    ///
+    /// # Errors
+    /// Those of [`free`](Self::free), and where `stream` has to wait those of
+    /// [`ops::order`](crate::ops::order). With the block: it is as before.
+    ///
+    /// # Safety
+    /// All work that uses the block is on `stream` or one of `others` by now, or one of them has been
+    /// made to wait for it; and nothing uses it later. `stream` is the one that the block was
+    /// allocated on, or has been made to wait for that one since.
+    #[doc(alias = "record_stream")]
+    #[track_caller]
+    pub unsafe fn free_behind(
+        self,
+        stream: &Stream,
+        others: &[Stream],
+    ) -> Result<(), FreeError<Self>> {
+        if others.is_empty() || self.address() == 0 {
+            // SAFETY: all work that uses the block is on `stream`, as there are no others.
+            return unsafe { self.free(stream) };
+        }
+        // SAFETY: the piece is ours, so its pool is there.
+        let pool = unsafe { &*Pool::of(self.header()) };
+        if !others.iter().all(|other| other.is_in(pool.core())) {
+            let error = Error::WrongContext { what: "the block" };
+            return Err(FreeError::new(self, error));
+        }
+        let Some(behind) = pool.behind(stream, others) else {
+            for other in others {
+                if let Err(error) = pool.order(other, stream) {
+                    return Err(FreeError::new(self, error));
+                }
+            }
+            // SAFETY: `stream` has been made to wait for the others.
+            return unsafe { self.free(stream) };
+        };
+        if let Some(region_hooks) = pool.region_hooks() {
+            for other in others {
+                region_hooks.behind(self.header(), other);
+            }
+            region_hooks.end(self.header(), stream, Some(Location::caller()));
+        }
+        // SAFETY: the piece is ours, and ends here; all work that uses it is on these streams by now,
+        // which are of the pool's context.
+        unsafe { Pool::free_behind(self.piece, &behind, Some(Location::caller())) };
+        Ok(())
     }
 }
 
