@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::root;
+use crate::{capi, root};
 
 /// Runs everything that needs a GPU, in the folder it lies in. Output goes to standard
 /// output; measured figures go to the folder named by its first argument.
@@ -101,6 +101,7 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
             strip(&target);
         }
     }
+    capi::library(&dir.join("capi"))?;
     let script = dir.join("run.sh");
     fs::write(&script, SCRIPT)?;
     make_executable(&script)?;

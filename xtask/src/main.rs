@@ -5,6 +5,7 @@
 
 mod bindgen;
 mod bundle;
+mod capi;
 mod ci;
 #[cfg(test)]
 mod commit;
@@ -70,6 +71,17 @@ enum Task {
         /// The file that says what came of it
         report: PathBuf,
     },
+    /// Regenerate `capi/include/cupola.h` from `capi/src`
+    Header {
+        /// Change nothing; fail if the committed file differs
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build `libcupola.so` into a folder, with its header and its examples
+    Capi {
+        /// The folder
+        dir: PathBuf,
+    },
     /// Build the programs that a GPU machine without Rust needs into a folder
     Bundle {
         /// The folder
@@ -122,6 +134,8 @@ fn run(task: Task) -> Result<()> {
         Task::Test => tasks::test(),
         Task::Ci { tidy } => ci::run(tidy),
         Task::Stage { name, report } => ci::stage(&name, &report),
+        Task::Header { check } => capi::header(check),
+        Task::Capi { dir } => capi::library(&dir),
         Task::Bundle { dir } => bundle::run(&dir),
         Task::Loom => tasks::loom(),
         Task::Mutants { names } => mutants::run(&names),

@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::skips::{self, skip};
 use crate::tasks::{self, cargo, run as step, target};
-use crate::{bindgen, corpus, fuzz, imports, inline, mutants, no_std, ptx, root, sanitize};
+use crate::{bindgen, capi, corpus, fuzz, imports, inline, mutants, no_std, ptx, root, sanitize};
 use stage::{Ended, Output, Report, Stage, Verdict, Work, table};
 
 /// Seconds for each fuzz target: as long as it takes to replay the corpus and a little more. A
@@ -31,6 +31,7 @@ const WORKSPACE: &str = "debug";
 const STAGES: &[Stage] = &[
     check("lock files", 5, &[WORKSPACE], lock_files),
     check("bindings", 10, &[], || bindgen::run(true)),
+    check("header of the C library", 2, &[], || capi::header(true)),
     check(
         "format, lints, documentation",
         20,

@@ -1,0 +1,169 @@
+//! The streams of other code, which callers name by the driver's handle.
+//!
+//! The pool asks a stream how far it is when another one needs memory that was freed on it, long after the
+//! call that named it. So a stream is leased at its first call and stays so, and whose stream it is must
+//! not destroy it before it was released here. PyTorch never destroys its own; the example for CuPy keeps
+//! its streams. A stream that was destroyed all the same is found out where its address comes again with
+//! another one (`cuStreamGetId`, CUDA 12).
+
+use std::collections::HashMap;
+use std::ffi::c_ulonglong;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use cupola_managers::{Context, Stream};
+use cupola_sys::driver::CUstream;
+
+use crate::error::Failure;
+
+/// `CU_STREAM_LEGACY`, which null means too.
+const LEGACY: usize = 1;
+/// `CU_STREAM_PER_THREAD`.
+const PER_THREAD: usize = 2;
+
+/// A stream that has been named.
+pub(crate) struct KnownStream {
+    stream: Stream,
+    /// As the caller gave it.
+    raw: CUstream,
+    /// The driver's number of it, if it tells: no other stream of the process ever has it.
+    id: Option<u64>,
+}
+
+// SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
+unsafe impl Send for KnownStream {}
+// SAFETY: a CUstream may be shared, because the driver does its own locking; the rest is Sync.
+unsafe impl Sync for KnownStream {}
+
+impl KnownStream {
+    /// A stream of this library.
+    pub(crate) fn own(stream: Stream) -> Arc<Self> {
+        let raw = stream.as_raw();
+        let id = None;
+        Arc::new(Self { stream, raw, id })
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    pub(crate) fn raw(&self) -> CUstream {
+        self.raw
+    }
+}
+
+/// The streams of a device that have been named, by their addresses.
+#[derive(Default)]
+pub(crate) struct ForeignStreams {
+    known: RwLock<HashMap<usize, Arc<KnownStream>>>,
+}
+
+/// What is known of the stream at an address.
+enum Found {
+    Same(Arc<KnownStream>),
+    /// Another stream has come at its address.
+    Replaced(Arc<KnownStream>),
+    Nothing,
+}
+
+impl ForeignStreams {
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<usize, Arc<KnownStream>>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<usize, Arc<KnownStream>>> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stream that a caller names. `settle` waits for all work of the context: it is called where
+    /// the address was another stream's, whose work may still run.
+    ///
+    /// # Safety
+    /// `raw` is a stream of the context, which is current, and alive until it was
+    /// [released](Self::release).
+    pub(crate) unsafe fn get(
+        &self,
+        context: &Context,
+        raw: CUstream,
+        settle: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<Arc<KnownStream>, Failure> {
+        let address = match raw.addr() {
+            0 => LEGACY,
+            PER_THREAD => return Err(Failure::PerThreadStream),
+            address => address,
+        };
+        // SAFETY: a live stream of the context, by the condition of this function.
+        let id = || unsafe { id_of(context, address, raw) };
+        let look =
+            |known: &HashMap<usize, Arc<KnownStream>>, id: Option<u64>| match known.get(&address) {
+                Some(same) if same.id == id => Found::Same(Arc::clone(same)),
+                Some(other) => Found::Replaced(Arc::clone(other)),
+                None => Found::Nothing,
+            };
+        let id = id()?;
+        let found = look(&self.read(), id);
+        if let Found::Same(known) = found {
+            return Ok(known);
+        }
+        if let Found::Replaced(_) = found {
+            settle()?;
+        }
+        let mut known = self.write();
+        match look(&known, id) {
+            Found::Same(known) => return Ok(known),
+            Found::Replaced(old) => {
+                // Its name ends, so that the manager does not take the new stream for it. One that
+                // another thread has released has none.
+                let _ = context.streams().release(old.stream.handle());
+                known.remove(&address);
+            }
+            Found::Nothing => {}
+        }
+        // SAFETY: a live stream of the context, and alive until the lease is given up by `release`: by
+        // the condition of this function. Contexts here are primary ones.
+        let stream = unsafe { context.streams().borrow_raw(raw) }?;
+        let new = Arc::new(KnownStream { stream, raw, id });
+        known.insert(address, Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Gives a stream up that its owner is about to destroy: the pool records an event on it, which tells
+    /// when its work is over.
+    pub(crate) fn release(&self, context: &Context, raw: CUstream) -> Result<(), Failure> {
+        let address = raw.addr().max(LEGACY);
+        let mut known = self.write();
+        let Some(stream) = known.get(&address) else {
+            return Err(Failure::UnknownStream(address));
+        };
+        // No thread gets another share without the lock.
+        match Arc::strong_count(stream) - 1 {
+            0 => {}
+            blocks => {
+                return Err(Failure::StreamInUse {
+                    stream: address,
+                    blocks,
+                });
+            }
+        }
+        context.streams().release(stream.stream.handle())?;
+        known.remove(&address);
+        Ok(())
+    }
+}
+
+/// The driver's number of a stream (`cuStreamGetId`). None of the default stream, which is always the same,
+/// and of a driver that tells none.
+///
+/// # Safety
+/// `raw` is a live stream of the context, which is current.
+unsafe fn id_of(context: &Context, address: usize, raw: CUstream) -> Result<Option<u64>, Failure> {
+    if address == LEGACY {
+        return Ok(None);
+    }
+    let mut id: c_ulonglong = 0;
+    // SAFETY: a live stream, by the condition of this function; `id` outlives the call.
+    match unsafe { context.driver().cuStreamGetId(raw, &raw mut id) } {
+        Ok(()) => Ok(Some(id)),
+        Err(missing) if missing.status().is_none() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
