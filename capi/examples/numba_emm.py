@@ -25,17 +25,19 @@ def manager(path):
     library.cupola_last_error.restype = ctypes.c_char_p
 
     def typed(address):
-        """The address, as Numba's binding of the driver wants it."""
-        try:
-            from numba.core import config
-            from cuda.bindings.driver import CUdeviceptr
-        except ImportError:
+        """The address, as Numba's binding of the driver wants it: its own was by ctypes."""
+        from numba.cuda.cudadrv import driver
+
+        if not getattr(driver, "USE_NV_BINDING", True):
             return ctypes.c_uint64(address)
-        if getattr(config, "CUDA_USE_NVIDIA_BINDING", True):
-            return CUdeviceptr(address)
-        return ctypes.c_uint64(address)
+        from cuda.bindings.driver import CUdeviceptr
+
+        return CUdeviceptr(address)
 
     class Manager(cuda.HostOnlyCUDAMemoryManager):
+        def initialize(self):
+            """The library makes its pool at the first allocation."""
+
         def memalloc(self, size):
             address = library.cupola_allocate(self.context.device.id, max(size, 1))
             if address is None:

@@ -126,8 +126,8 @@ void *cupola_allocate_on(int device,
 enum CupolaStatus cupola_use_on(void *block, void *stream);
 
 // Gives a block back that work on any stream may still use: as `cudaFree`, but that the wait for that work
-// comes later, for many blocks at once: with the 64th, a sixteenth of the limit, a request that finds no
-// memory, or `cupola_trim`. Null is no block, and `CUPOLA_OK`.
+// comes later, for many blocks at once: with the 64th, with 256 MiB or a sixteenth of the limit, a request
+// that finds no memory, or `cupola_trim`. Null is no block, and `CUPOLA_OK`.
 enum CupolaStatus cupola_free(void *block);
 
 // Gives a block back in the order of a stream: behind the work that is there now, on the stream that it was

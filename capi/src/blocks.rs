@@ -33,6 +33,35 @@ impl LiveBlock {
             self.others.push(Arc::clone(stream));
         }
     }
+
+    /// Frees it behind the work that is on its streams now, or gives it back as it was.
+    ///
+    /// # Safety
+    /// All work that uses the block is on its streams, or over.
+    pub(crate) unsafe fn free(self) -> Result<(), Box<(Self, Failure)>> {
+        let Self {
+            block,
+            bytes,
+            device,
+            home,
+            others,
+        } = self;
+        let streams: Vec<_> = others.iter().map(|it| it.stream().clone()).collect();
+        // SAFETY: all work that uses it is on these streams, by the condition of this function; the first is
+        // the one that it was allocated on.
+        let freed = unsafe { block.free_behind(home.stream(), &streams) };
+        freed.map_err(|refused| {
+            let (block, error) = refused.into_parts();
+            let same = Self {
+                block,
+                bytes,
+                device,
+                home,
+                others,
+            };
+            Box::new((same, error.into()))
+        })
+    }
 }
 
 const SHARDS: usize = 64;

@@ -1,8 +1,7 @@
 //! A device's pool, as callers in C use it: blocks by address, streams by the driver's handles.
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
 use cupola_managers::context::CurrentGuard;
@@ -21,8 +20,9 @@ use crate::sync::lock;
 
 /// The alignment of every block, which is that of `cudaMalloc`.
 const ALIGN: u64 = 256;
-/// Blocks without a stream are given back together: so many, or this part of the limit.
+/// Blocks without a stream are given back together: so many, so many bytes, or this part of the limit.
 const RETURNED_BLOCKS: usize = 64;
+const RETURNED_BYTES: u64 = 256 << 20;
 const RETURNED_PART: u64 = 16;
 
 /// How a device's pool is made.
@@ -45,8 +45,8 @@ pub(crate) struct DevicePool {
     own: Arc<KnownStream>,
     returned: Mutex<Returned>,
     private: PrivatePools,
-    /// A thread gives back what needs all work to be over.
-    is_settling: AtomicBool,
+    /// Locked while a thread gives back what needs all work to be over.
+    settling: Mutex<()>,
 }
 
 // SAFETY: a CUcontext may be used from any thread; the rest is Send and Sync.
@@ -60,6 +60,13 @@ unsafe impl Sync for DevicePool {}
 struct Returned {
     blocks: Vec<LiveBlock>,
     bytes: u64,
+}
+
+impl Returned {
+    fn add(&mut self, block: LiveBlock) {
+        self.bytes += block.bytes;
+        self.blocks.push(block);
+    }
 }
 
 impl DevicePool {
@@ -84,7 +91,7 @@ impl DevicePool {
             streams: ForeignStreams::default(),
             returned: Mutex::default(),
             private: PrivatePools::default(),
-            is_settling: AtomicBool::new(false),
+            settling: Mutex::new(()),
             context,
         })
     }
@@ -168,60 +175,37 @@ impl DevicePool {
         mut block: LiveBlock,
         raw: CUstream,
     ) -> Result<(), Failure> {
-        let freed = self.enter().and_then(|_current| {
-            // SAFETY: the condition of this function.
-            let stream = unsafe { self.stream(raw) }?;
-            block.add_user(&stream);
+        let entered = self.enter().and_then(|current| {
+            if !block.home.is_called(raw) {
+                // SAFETY: the condition of this function.
+                block.add_user(&unsafe { self.stream(raw) }?);
+            }
             self.private
                 .route(&self.pool, &block.home, block.home.raw())?;
-            // While memory of a graph is open the pool would make the block's stream wait for the others,
-            // which may draw them into the capture.
-            if block.others.is_empty() || !self.private.is_any_open() {
-                return Ok(Some(()));
-            }
-            Ok(None)
+            Ok(current)
         });
-        let block = match freed {
-            Ok(Some(())) => block,
-            Ok(None) => match self.private.defer(block) {
-                Some(block) => block,
-                None => return Ok(()),
-            },
+        let _current = match entered {
+            Ok(current) => current,
             Err(failure) => {
                 blocks::insert(block);
                 return Err(failure);
             }
         };
-        // SAFETY: all work that uses it is on its streams, by the condition of this function.
-        unsafe { self.free(block) }
-    }
-
-    /// # Safety
-    /// All work that uses the block is on its streams, or over.
-    unsafe fn free(&self, block: LiveBlock) -> Result<(), Failure> {
-        let _current = self.enter()?;
-        let LiveBlock {
-            block,
-            bytes,
-            device,
-            home,
-            others,
-        } = block;
-        let streams: Vec<_> = others.iter().map(|other| other.stream().clone()).collect();
-        // SAFETY: the conditions of `free_behind` are those of this function: the block is freed on the
-        // stream that it was allocated on.
-        let freed = unsafe { block.free_behind(home.stream(), &streams) };
-        freed.map_err(|refused| {
-            let (block, error) = refused.into_parts();
-            blocks::insert(LiveBlock {
-                block,
-                bytes,
-                device,
-                home,
-                others,
-            });
-            error.into()
-        })
+        // While memory of a graph is open the pool would make the block's stream wait for the others, which
+        // may draw them into the capture.
+        let block = match block.others.is_empty() {
+            true => Some(block),
+            false => self.private.defer(block),
+        };
+        match block {
+            // SAFETY: all work that uses it is on its streams, by the condition of this function.
+            Some(block) => unsafe { block.free() }.map_err(|refused| {
+                let (block, failure) = *refused;
+                blocks::insert(block);
+                failure
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Notes that work on a stream uses a block.
@@ -240,10 +224,9 @@ impl DevicePool {
     pub(crate) fn return_block(&self, block: LiveBlock) {
         let is_due = {
             let mut returned = lock(&self.returned);
-            returned.bytes += block.bytes;
-            returned.blocks.push(block);
+            returned.add(block);
             returned.blocks.len() >= RETURNED_BLOCKS
-                || returned.bytes >= self.pool.limit() / RETURNED_PART
+                || returned.bytes >= RETURNED_BYTES.min(self.pool.limit() / RETURNED_PART)
         };
         if is_due && let Err(failure) = self.settle() {
             // They are kept for the next time.
@@ -251,17 +234,22 @@ impl DevicePool {
         }
     }
 
-    /// Waits for all work of the context and gives back what needed that, if anything does: whether memory
-    /// came back. Not while a private pool takes requests: a capture forbids such a wait.
+    /// Waits for all work of the context and gives back what needed that, if anything does: whether memory may
+    /// have come back. Not while a private pool takes requests: a capture forbids such a wait.
     fn settle(&self) -> Result<bool, Failure> {
-        if self.private.is_any_open() || self.is_settling.swap(true, Ordering::Acquire) {
+        if self.private.is_any_open() {
             return Ok(false);
         }
-        let settled = self.settle_alone();
-        self.is_settling.store(false, Ordering::Release);
-        settled
+        let (_alone, another) = match self.settling.try_lock() {
+            Ok(alone) => (alone, false),
+            Err(TryLockError::Poisoned(left)) => (left.into_inner(), false),
+            // What another thread is about to give back is a request's too that found nothing.
+            Err(TryLockError::WouldBlock) => (lock(&self.settling), true),
+        };
+        Ok(self.settle_alone()? || another)
     }
 
+    /// The part of `settle` that one thread does at a time.
     fn settle_alone(&self) -> Result<bool, Failure> {
         let _current = self.enter()?;
         let returned = std::mem::take(&mut *lock(&self.returned));
@@ -271,8 +259,11 @@ impl DevicePool {
         }
         if let Err(failure) = self.synchronize() {
             let mut kept = lock(&self.returned);
-            kept.bytes += returned.bytes;
-            kept.blocks.extend(returned.blocks);
+            returned
+                .blocks
+                .into_iter()
+                .for_each(|block| kept.add(block));
+            drop(kept);
             self.private.put_released(released);
             return Err(failure);
         }
@@ -286,7 +277,8 @@ impl DevicePool {
         Ok(true)
     }
 
-    /// Frees all of them, and returns the first error.
+    /// Frees all of them, and returns the first error. Their callers have given them back: one that is
+    /// refused is kept for the next settling.
     ///
     /// # Safety
     /// All work that uses the blocks is on their streams, or over.
@@ -294,7 +286,11 @@ impl DevicePool {
         let mut freed = Ok(());
         for block in blocks {
             // SAFETY: the condition of this function.
-            freed = freed.and(unsafe { self.free(block) });
+            if let Err(refused) = unsafe { block.free() } {
+                let (block, failure) = *refused;
+                lock(&self.returned).add(block);
+                freed = freed.and(Err(failure));
+            }
         }
         freed
     }

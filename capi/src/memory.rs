@@ -140,8 +140,8 @@ pub unsafe extern "C" fn cupola_use_on(block: *mut c_void, stream: *mut c_void) 
 }
 
 /// Gives a block back that work on any stream may still use: as `cudaFree`, but that the wait for that work
-/// comes later, for many blocks at once: with the 64th, a sixteenth of the limit, a request that finds no
-/// memory, or `cupola_trim`. Null is no block, and `CUPOLA_OK`.
+/// comes later, for many blocks at once: with the 64th, with 256 MiB or a sixteenth of the limit, a request
+/// that finds no memory, or `cupola_trim`. Null is no block, and `CUPOLA_OK`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cupola_free(block: *mut c_void) -> CupolaStatus {
     status(|| free(block))

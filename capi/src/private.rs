@@ -149,6 +149,9 @@ impl PrivatePools {
 
     /// Keeps a block until no pool takes requests, or gives it back if none does.
     pub(crate) fn defer(&self, block: LiveBlock) -> Option<LiveBlock> {
+        if !self.is_any_open() {
+            return Some(block);
+        }
         let mut pools = lock(&self.pools);
         // Changed under the lock.
         match self.is_any_open() {

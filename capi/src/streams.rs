@@ -23,7 +23,6 @@ const PER_THREAD: usize = 2;
 /// A stream that has been named.
 pub(crate) struct KnownStream {
     stream: Stream,
-    /// As the caller gave it.
     raw: CUstream,
     /// The driver's number of it, if it tells: no other stream of the process ever has it.
     id: Option<u64>,
@@ -48,6 +47,12 @@ impl KnownStream {
 
     pub(crate) fn raw(&self) -> CUstream {
         self.raw
+    }
+
+    /// Whether a caller that names the stream of a block of this one means this one. It is not asked for its
+    /// number: it may have been destroyed by now.
+    pub(crate) fn is_called(&self, raw: CUstream) -> bool {
+        self.raw.addr().max(LEGACY) == raw.addr().max(LEGACY)
     }
 }
 

@@ -11,7 +11,7 @@ use cupola_sys::driver::{CUcontext, CUstream, Driver};
 use tempfile::TempDir;
 
 /// Names the test whose process this is.
-const ALONE: &str = "CUPOLA_CAPI_TEST";
+pub(crate) const ALONE: &str = "CUPOLA_CAPI_TEST";
 
 /// The folder that cargo builds libraries beside this program into.
 pub(crate) fn built(name: &str) -> std::path::PathBuf {
@@ -99,14 +99,17 @@ impl RawStream {
 }
 
 impl Framework {
-    fn start() -> Self {
+    /// A call that is made to fail by a test is made once more.
+    pub(crate) fn start() -> Self {
         let driver = Driver::load().expect("a driver");
         let mut context = ptr::null_mut();
-        // SAFETY: the place outlives the call.
+        // SAFETY: the place outlives the calls.
         unsafe {
-            driver.cuInit(0).unwrap();
-            driver
-                .cuDevicePrimaryCtxRetain(&raw mut context, 0)
+            let init = driver.cuInit(0);
+            init.or_else(|_| driver.cuInit(0)).unwrap();
+            let retained = driver.cuDevicePrimaryCtxRetain(&raw mut context, 0);
+            retained
+                .or_else(|_| driver.cuDevicePrimaryCtxRetain(&raw mut context, 0))
                 .unwrap();
         }
         let framework = Self { driver, context };
@@ -117,7 +120,8 @@ impl Framework {
     /// Makes the context current on this thread.
     pub(crate) fn use_here(&self) {
         // SAFETY: the context is retained as long as the process.
-        unsafe { self.driver.cuCtxSetCurrent(self.context) }.unwrap();
+        let set = || unsafe { self.driver.cuCtxSetCurrent(self.context) };
+        set().or_else(|_| set()).unwrap();
     }
 
     pub(crate) fn current(&self) -> CUcontext {
@@ -131,7 +135,8 @@ impl Framework {
     pub(crate) fn stream(&self) -> RawStream {
         let mut stream = ptr::null_mut();
         // SAFETY: the place outlives the call, and the context is current.
-        unsafe { self.driver.cuStreamCreate(&raw mut stream, 1) }.unwrap();
+        let mut create = || unsafe { self.driver.cuStreamCreate(&raw mut stream, 1) };
+        create().or_else(|_| create()).unwrap();
         RawStream(stream)
     }
 

@@ -54,7 +54,8 @@ unsafe extern "C-unwind" fn invoke(
     unsafe { (*functor)[0] == (*stream).cast() }
 }
 
-fn begin(id: PoolId, accepted: RawStream) {
+/// Begins a private pool, as PyTorch does.
+pub(crate) fn begin(id: PoolId, accepted: RawStream) {
     let filter = Filter {
         functor: [accepted.void(), ptr::null_mut()],
         manager: manage,

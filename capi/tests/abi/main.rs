@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod c_programs;
+mod faults;
 mod framework;
 mod graphs;
 mod memory;
