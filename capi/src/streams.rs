@@ -172,3 +172,6 @@ unsafe fn id_of(context: &Context, address: usize, raw: CUstream) -> Result<Opti
         Err(error) => Err(error.into()),
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
