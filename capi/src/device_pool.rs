@@ -191,20 +191,17 @@ impl DevicePool {
                 return Err(failure);
             }
         };
-        // While memory of a graph is open the pool would make the block's stream wait for the others, which
-        // may draw them into the capture.
-        let block = match block.others.is_empty() {
-            true => Some(block),
-            false => self.private.defer(block),
-        };
-        match block {
+        let free = |block: LiveBlock| {
             // SAFETY: all work that uses it is on its streams, by the condition of this function.
-            Some(block) => unsafe { block.free() }.map_err(|refused| {
+            unsafe { block.free() }.map_err(|refused| {
                 let (block, failure) = *refused;
                 blocks::insert(block);
                 failure
-            }),
-            None => Ok(()),
+            })
+        };
+        match block.others.is_empty() {
+            true => free(block),
+            false => self.private.free_or_defer(block, free),
         }
     }
 
@@ -252,6 +249,7 @@ impl DevicePool {
     /// The part of `settle` that one thread does at a time.
     fn settle_alone(&self) -> Result<bool, Failure> {
         let _current = self.enter()?;
+        self.free_deferred()?;
         let returned = std::mem::take(&mut *lock(&self.returned));
         let released = self.private.take_released();
         if returned.blocks.is_empty() && released.is_empty() {
@@ -346,10 +344,16 @@ impl DevicePool {
     }
 
     pub(crate) fn end_private(&self, id: PoolId) -> Result<(), Failure> {
+        self.private.end(id)?;
         let _current = self.enter()?;
-        let deferred = self.private.end(id)?;
+        self.free_deferred()
+    }
+
+    /// Frees what was kept while a private pool took requests, with the context current.
+    fn free_deferred(&self) -> Result<(), Failure> {
         // SAFETY: all work that uses them was on their streams when they were freed.
-        unsafe { self.free_all(deferred) }
+        let free = |deferred| unsafe { self.free_all(deferred) };
+        self.private.free_deferred(free)
     }
 
     pub(crate) fn release_private(&self, id: PoolId) -> Result<(), Failure> {

@@ -98,9 +98,8 @@ impl PrivatePools {
         Ok(())
     }
 
-    /// A pool takes no more requests. Its blocks come back to it as before. With the blocks that were kept
-    /// until no pool takes requests, if that is so.
-    pub(crate) fn end(&self, id: PoolId) -> Result<Vec<LiveBlock>, Failure> {
+    /// A pool takes no more requests. Its blocks come back to it as before.
+    pub(crate) fn end(&self, id: PoolId) -> Result<(), Failure> {
         let mut pools = lock(&self.pools);
         let private = pools.by_id.get_mut(&id).ok_or(Failure::NoPool(id))?;
         let filter = private.filter.take();
@@ -108,14 +107,10 @@ impl PrivatePools {
         for (_, memory) in &private.memories {
             memory.end();
         }
-        let were_open = self.open.fetch_sub(1, Ordering::Relaxed);
-        let deferred = match were_open {
-            1 => std::mem::take(&mut pools.deferred),
-            _ => Vec::new(),
-        };
+        self.open.fetch_sub(1, Ordering::Relaxed);
         drop(pools);
         drop(filter);
-        Ok(deferred)
+        Ok(())
     }
 
     /// A graph of the pool was destroyed. With the last one its memory can be had again, once all work is
@@ -147,17 +142,32 @@ impl PrivatePools {
         lock(&self.pools).released.extend(memories);
     }
 
-    /// Keeps a block until no pool takes requests, or gives it back if none does.
-    pub(crate) fn defer(&self, block: LiveBlock) -> Option<LiveBlock> {
-        if !self.is_any_open() {
-            return Some(block);
-        }
+    /// Frees a block that several streams have used: now, if no pool takes requests, else with
+    /// [`free_deferred`](Self::free_deferred). While memory of a graph is open the device's pool would make
+    /// the block's stream wait for the others, which may draw them into the capture: so no pool begins
+    /// meanwhile.
+    pub(crate) fn free_or_defer(
+        &self,
+        block: LiveBlock,
+        free: impl FnOnce(LiveBlock) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let mut pools = lock(&self.pools);
-        // Changed under the lock.
-        match self.is_any_open() {
-            true => pools.deferred.push(block),
-            false => return Some(block),
+        if self.is_any_open() {
+            pools.deferred.push(block);
+            return Ok(());
         }
-        None
+        free(block)
+    }
+
+    /// Frees what was kept, if no pool takes requests.
+    pub(crate) fn free_deferred(
+        &self,
+        free: impl FnOnce(Vec<LiveBlock>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut pools = lock(&self.pools);
+        match self.is_any_open() {
+            true => Ok(()),
+            false => free(std::mem::take(&mut pools.deferred)),
+        }
     }
 }

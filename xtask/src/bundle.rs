@@ -90,6 +90,18 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
             ][..],
             &tests,
         ),
+        (
+            &[
+                "test",
+                "--release",
+                "--no-run",
+                "--package",
+                "cupola-capi",
+                "--test",
+                "abi",
+            ][..],
+            &tests,
+        ),
     ] {
         for program in built(args)? {
             let name = program.file_name().context("a program without a name")?;

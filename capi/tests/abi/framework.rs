@@ -147,6 +147,9 @@ impl Framework {
 
     /// Writes a word to all of a block.
     pub(crate) fn fill(&self, block: *mut c_void, word: u32, words: usize, stream: RawStream) {
+        if words == 0 {
+            return;
+        }
         let address = block.addr() as u64;
         // SAFETY: the block is the caller's and has so many words.
         unsafe { self.driver.cuMemsetD32Async(address, word, words, stream.0) }.unwrap();
@@ -157,6 +160,9 @@ impl Framework {
         let mut read = vec![0; words];
         let (to, from) = (read.as_mut_ptr().cast(), block.addr() as u64);
         self.synchronize(stream);
+        if words == 0 {
+            return read;
+        }
         // SAFETY: the block is the caller's and has so many words, as `read` has.
         unsafe {
             self.driver

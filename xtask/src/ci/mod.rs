@@ -257,7 +257,7 @@ fn checks() -> Result<()> {
 pub(crate) const TARGETS: &[(&str, &[&str])] = &[
     (
         "aarch64-unknown-linux-gnu",
-        &["cupola", "cupola-cli", "cupola-worker"],
+        &["cupola", "cupola-cli", "cupola-worker", "cupola-capi"],
     ),
     ("x86_64-pc-windows-gnu", &["cupola-sys", "cupola-core"]),
 ];
