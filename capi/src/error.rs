@@ -193,3 +193,35 @@ pub(crate) fn report() -> String {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::*;
+
+    fn last_text() -> String {
+        // SAFETY: the text is there until the next error of this thread.
+        let text = unsafe { CStr::from_ptr(last()) };
+        text.to_string_lossy().into_owned()
+    }
+
+    // Without it a mistake in the library could unwind into C, which is undefined, and its text be lost.
+    #[test]
+    fn a_panic_is_an_error_with_its_text() {
+        for number in [None, Some(7)] {
+            let ended = status(|| match number {
+                None => panic!("of a text"),
+                Some(number) => panic!("of number {number}"),
+            });
+            assert_eq!(ended, CupolaStatus::CupolaPanicked);
+            let said = number.map_or("of a text".into(), |number| format!("of number {number}"));
+            assert!(last_text().contains(&said), "{}", last_text());
+            assert!(report().contains(&said), "{}", report());
+        }
+        let ended = status(|| std::panic::panic_any(7_u32));
+        assert_eq!(ended, CupolaStatus::CupolaPanicked);
+        assert!(last_text().contains("without a text"));
+        assert_eq!(status(|| Ok(())), CupolaStatus::CupolaOk);
+    }
+}

@@ -9,4 +9,5 @@ mod graphs;
 mod memory;
 mod model;
 mod process;
+mod scripts;
 mod streams;

@@ -2,7 +2,10 @@
 
 use std::ptr;
 
-use cupola_capi::{CupolaStatus, cupola_allocate, cupola_free, cupola_torch_reset, cupola_trim};
+use cupola_capi::{
+    CupolaStatus, CupolaUsage, cupola_allocate, cupola_allocate_on, cupola_free,
+    cupola_torch_reset, cupola_trim, cupola_usage,
+};
 
 use crate::framework::{allocate_on, alone, free_on, last_error};
 
@@ -80,6 +83,46 @@ fn a_child_of_a_fork_is_refused() {
     });
 }
 
+// Without it a block could be another device's, or two devices share a limit.
+#[test]
+fn each_device_has_a_pool_of_its_own() {
+    alone(
+        "process::each_device_has_a_pool_of_its_own",
+        &[("CUPOLA_SIM_DEVICES", "2"), ("CUPOLA_LIMIT", "64MiB")],
+        |framework| {
+            let mut count = 0;
+            // SAFETY: the place outlives the call.
+            unsafe { framework.driver.cuDeviceGetCount(&raw mut count) }.unwrap();
+            if count < 2 {
+                eprintln!("SKIPPED: there is one device");
+                return;
+            }
+            // The default stream of each.
+            let blocks = [0, 1].map(|device| {
+                // SAFETY: the default stream is always there.
+                unsafe { cupola_allocate_on(device, 60 << 20, ptr::null_mut()) }
+            });
+            assert!(!blocks.contains(&ptr::null_mut()), "{}", last_error());
+            assert_ne!(blocks[0], blocks[1]);
+            assert_eq!(framework.current(), framework.context);
+            let live = |device| {
+                let mut usage = CupolaUsage::default();
+                // SAFETY: the place can be written.
+                let status = unsafe { cupola_usage(device, &raw mut usage) };
+                assert_eq!(status, CupolaStatus::CupolaOk);
+                usage.live
+            };
+            assert_eq!([live(0), live(1)], [60 << 20; 2]);
+            // PyTorch frees from whichever thread, whose device is another one.
+            assert_eq!(cupola_free(blocks[1]), CupolaStatus::CupolaOk);
+            assert_eq!(cupola_trim(1), CupolaStatus::CupolaOk);
+            assert_eq!([live(0), live(1)], [60 << 20, 0]);
+            assert_eq!(cupola_free(blocks[0]), CupolaStatus::CupolaOk);
+            assert_eq!(framework.current(), framework.context);
+        },
+    );
+}
+
 // Without it a program that ends with blocks alive, or that frees them when it ends, could crash.
 #[test]
 fn a_process_may_end_with_blocks_and_free_them_late() {
@@ -89,9 +132,11 @@ fn a_process_may_end_with_blocks_and_free_them_late() {
             let _status = cupola_free(ptr::without_provenance_mut(block));
         }
     }
-    alone(
+    let folder = tempfile::TempDir::new().unwrap();
+    let log = folder.path().join("log");
+    let printed = alone(
         "process::a_process_may_end_with_blocks_and_free_them_late",
-        &[],
+        &[("CUPOLA_SIM_LOG", log.to_str().unwrap())],
         |framework| {
             // SAFETY: the handler may run at any exit.
             unsafe { libc::atexit(late) };
@@ -101,4 +146,15 @@ fn a_process_may_end_with_blocks_and_free_them_late() {
             LATE.set(block.addr()).unwrap();
         },
     );
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    let is_logged = printed.is_some() && std::env::var_os("CUPOLA_TEST_DEVICE").is_none();
+    assert!(!is_logged || log.contains("cuMemCreate("), "{log}");
+    for ending in [
+        "MemUnmap",
+        "MemRelease",
+        "StreamDestroy",
+        "PrimaryCtxRelease",
+    ] {
+        assert!(!log.contains(ending), "{ending} {log}");
+    }
 }
