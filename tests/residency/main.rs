@@ -22,11 +22,9 @@ struct Model {
 
 impl Model {
     fn fill(&self, offset: u64, into: &mut [u8]) {
-        let mut word = offset / 8;
-        for part in into.chunks_mut(8) {
+        for (word, part) in (offset / 8..).zip(into.chunks_mut(8)) {
             let bytes = (word ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             part.copy_from_slice(&bytes.to_le_bytes()[..part.len()]);
-            word += 1;
         }
     }
 }
