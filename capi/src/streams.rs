@@ -8,10 +8,10 @@
 
 use std::collections::HashMap;
 use std::ffi::c_ulonglong;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use cupola_managers::{Context, Stream};
-use cupola_sys::driver::CUstream;
+use cupola_sys::driver::{CUstream, CUstreamCaptureStatus};
 
 use crate::error::Failure;
 
@@ -24,8 +24,19 @@ const PER_THREAD: usize = 2;
 pub(crate) struct KnownStream {
     stream: Stream,
     raw: CUstream,
-    /// The driver's number of it, if it tells: no other stream of the process ever has it.
-    id: Option<u64>,
+    /// The driver's number of it, once it was told: no other stream of the process ever has it.
+    id: OnceLock<u64>,
+}
+
+/// What the driver says of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Identity {
+    Number(u64),
+    /// The default stream, which is always the same, or a driver that tells none.
+    Unnumbered,
+    /// It is captured, and must not be asked: `cuStreamGetId` is refused then and ends the capture, in every
+    /// mode (driver 580).
+    Captured,
 }
 
 // SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
@@ -37,8 +48,18 @@ impl KnownStream {
     /// A stream of this library.
     pub(crate) fn own(stream: Stream) -> Arc<Self> {
         let raw = stream.as_raw();
-        let id = None;
+        let id = OnceLock::new();
         Arc::new(Self { stream, raw, id })
+    }
+
+    /// Whether it is the stream of which the driver says this. One that is captured is taken for the one that was
+    /// at its address before.
+    fn is(&self, identity: Identity) -> bool {
+        match identity {
+            // Where it was captured when it was first named, this is the first answer.
+            Identity::Number(number) => *self.id.get_or_init(|| number) == number,
+            Identity::Unnumbered | Identity::Captured => true,
+        }
     }
 
     pub(crate) fn stream(&self) -> &Stream {
@@ -97,15 +118,13 @@ impl ForeignStreams {
             address => address,
         };
         // SAFETY: a live stream of the context, by the condition of this function.
-        let id = || unsafe { id_of(context, address, raw) };
-        let look =
-            |known: &HashMap<usize, Arc<KnownStream>>, id: Option<u64>| match known.get(&address) {
-                Some(same) if same.id == id => Found::Same(Arc::clone(same)),
-                Some(other) => Found::Replaced(Arc::clone(other)),
-                None => Found::Nothing,
-            };
-        let id = id()?;
-        let found = look(&self.read(), id);
+        let identity = unsafe { identity_of(context, address, raw) }?;
+        let look = |known: &HashMap<usize, Arc<KnownStream>>| match known.get(&address) {
+            Some(same) if same.is(identity) => Found::Same(Arc::clone(same)),
+            Some(other) => Found::Replaced(Arc::clone(other)),
+            None => Found::Nothing,
+        };
+        let found = look(&self.read());
         if let Found::Same(known) = found {
             return Ok(known);
         }
@@ -113,7 +132,7 @@ impl ForeignStreams {
             settle()?;
         }
         let mut known = self.write();
-        match look(&known, id) {
+        match look(&known) {
             Found::Same(known) => return Ok(known),
             Found::Replaced(old) => {
                 // Its name ends, so that the manager does not take the new stream for it. One that
@@ -126,6 +145,10 @@ impl ForeignStreams {
         // SAFETY: a live stream of the context, and alive until the lease is given up by `release`: by
         // the condition of this function. Contexts here are primary ones.
         let stream = unsafe { context.streams().borrow_raw(raw) }?;
+        let id = match identity {
+            Identity::Number(number) => OnceLock::from(number),
+            Identity::Unnumbered | Identity::Captured => OnceLock::new(),
+        };
         let new = Arc::new(KnownStream { stream, raw, id });
         known.insert(address, Arc::clone(&new));
         Ok(new)
@@ -155,20 +178,33 @@ impl ForeignStreams {
     }
 }
 
-/// The driver's number of a stream (`cuStreamGetId`). None of the default stream, which is always the same,
-/// and of a driver that tells none.
+/// What the driver says of a stream (`cuStreamIsCapturing`, `cuStreamGetId`).
 ///
 /// # Safety
 /// `raw` is a live stream of the context, which is current.
-unsafe fn id_of(context: &Context, address: usize, raw: CUstream) -> Result<Option<u64>, Failure> {
+unsafe fn identity_of(
+    context: &Context,
+    address: usize,
+    raw: CUstream,
+) -> Result<Identity, Failure> {
     if address == LEGACY {
-        return Ok(None);
+        return Ok(Identity::Unnumbered);
     }
-    let mut id: c_ulonglong = 0;
-    // SAFETY: a live stream, by the condition of this function; `id` outlives the call.
-    match unsafe { context.driver().cuStreamGetId(raw, &raw mut id) } {
-        Ok(()) => Ok(Some(id)),
-        Err(missing) if missing.status().is_none() => Ok(None),
+    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    // SAFETY: a live stream, by the condition of this function; `status` outlives the call.
+    let asked = unsafe { context.driver().cuStreamIsCapturing(raw, &raw mut status) };
+    match asked {
+        Err(missing) if missing.status().is_none() => {}
+        other => other?,
+    }
+    if status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
+        return Ok(Identity::Captured);
+    }
+    let mut number: c_ulonglong = 0;
+    // SAFETY: a live stream, by the condition of this function; `number` outlives the call.
+    match unsafe { context.driver().cuStreamGetId(raw, &raw mut number) } {
+        Ok(()) => Ok(Identity::Number(number)),
+        Err(missing) if missing.status().is_none() => Ok(Identity::Unnumbered),
         Err(error) => Err(error.into()),
     }
 }

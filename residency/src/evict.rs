@@ -14,6 +14,9 @@ use crate::table::Entry;
 /// Between two questions whether work is over.
 const PAUSE: Duration = Duration::from_micros(50);
 
+/// How long a thread asks without a pause: an event behind work that is over is seen after some 10 us.
+const SPIN: Duration = Duration::from_micros(50);
+
 impl Inner {
     /// The last piece of the slot that is to give memory up first goes to the stock: whose it was. `None`
     /// where no slot may give any up. Where work uses that slot it is waited for as long as `patience` lasts, before
@@ -165,7 +168,10 @@ impl Inner {
                 let slot = entry.map_or_else(String::new, |entry| entry.name.to_string());
                 return Err(ResidencyError::InUse { slot, waited });
             }
-            thread::sleep(PAUSE);
+            match waited < SPIN {
+                true => std::hint::spin_loop(),
+                false => thread::sleep(PAUSE),
+            }
         }
     }
 

@@ -15,6 +15,9 @@ use crate::source::Source;
 /// the one before, up to the configured size.
 const FIRST: u64 = 1;
 
+/// Bytes of a copy with a ticket of its own, if no piece is larger.
+const PART: u64 = 64 << 20;
+
 const GIB: f64 = (1_u64 << 30) as f64;
 
 impl Inner {
@@ -125,19 +128,41 @@ impl Inner {
             return Ok(());
         };
         space.range.set_access(chunk.start..at, Access::ReadWrite)?;
-        let filled = chunk.start..at.min(slot.bytes);
+        // By parts, so that work can wait for some of them; each of whole pieces.
+        let unit = self.layout.unit();
+        let part = (PART / unit).max(1) * unit;
+        let mut from = chunk.start;
+        while from < at {
+            let end = (from + part).min(at);
+            self.upload_part(engine, slot, source, from..end, copy)?;
+            from = end;
+        }
+        Ok(())
+    }
+
+    /// Puts the copy of a part of a slot, which is mapped.
+    #[track_caller]
+    fn upload_part(
+        &self,
+        engine: &mut Engine,
+        slot: &SlotCore,
+        source: &Source,
+        part: Range<u64>,
+        copy: &mut Copy,
+    ) -> Result<()> {
+        let filled = part.start..part.end.min(slot.bytes);
         let bytes = filled.end - filled.start;
         *copy = Copy::MayRun;
         // SAFETY: these bytes were mapped just now, in a slot that is this context's, and have no user.
         unsafe {
-            let address = slot.address + chunk.start;
+            let address = slot.address + part.start;
             source.upload(&mut engine.staging, self, &slot.name, filled, address)
         }?;
         let ticket = self.copies.ticket()?;
         let mut table = self.table();
         table.metrics.bytes_loaded += bytes;
         if let Some(entry) = table.get_mut(slot.number) {
-            entry.extend(at, ticket);
+            entry.extend(part.end, ticket);
         }
         Ok(())
     }

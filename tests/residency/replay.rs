@@ -23,13 +23,14 @@ fn a_captured_graph_is_right_after_every_reload() {
     let mut out = bench.pool.zeros::<u8>(64, stream).unwrap();
     // The driver wants to see memory there.
     let lease = residency.lease(&model, stream).unwrap();
-    let (graph, ()) = Graph::capture(&bench.context, CaptureConfig::default(), |capture| {
+    let (captured, ()) = Graph::capture(&bench.context, CaptureConfig::default(), |capture| {
         // SAFETY: the model's bytes, which are there whenever the graph is launched: with a lease.
         let end = unsafe { DeviceSlice::<u8>::from_raw(model.address() + bytes - 64, 64) };
         ops::copy(end, &mut out, capture.stream())
     })
     .unwrap();
-    let mut graph = graph.instantiate().unwrap();
+    let mut graph = captured.instantiate().unwrap();
+    drop(captured);
     drop(lease);
     let mut cycle = |number: u64| {
         let lease = residency.lease(&model, stream).unwrap();

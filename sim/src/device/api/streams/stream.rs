@@ -137,8 +137,11 @@ fn flags(call: &Call<'_>, stream: CUstream, flags: Out<c_uint>) -> Reply {
     flags.set(call.stream(stream)?.1.flags)
 }
 
+/// Refused of a captured stream, whose capture that ends, in every mode (seen on driver 580).
 fn id(call: &Call<'_>, stream: CUstream, id: Out<c_ulonglong>) -> Reply {
-    id.set(call.stream(stream)?.1.id)
+    let (context, stream) = call.stream(stream)?;
+    context.check_uncaptured(&stream)?;
+    id.set(stream.id)
 }
 
 /// The context that the stream was made in, which may be a green one.
