@@ -109,7 +109,8 @@ impl Monitor {
         let Some(Place::Pinned(range)) = space.find(address) else {
             return;
         };
-        if let Some(user) = self.host_rival(Thing::Memory(range.id), writes) {
+        let touched = address..address.saturating_add(bytes);
+        if let Some(user) = self.host_rival(Thing::Memory(range.id), &touched, writes) {
             let (verb, does) = match writes {
                 true => ("write", "uses"),
                 false => ("read", "writes"),

@@ -12,6 +12,7 @@ pub(super) mod races;
 mod waits;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use crate::device::contexts::context::in_sight;
@@ -67,8 +68,40 @@ struct Uses {
     shared: HashSet<u64>,
     /// The last use in each stream.
     by: BTreeMap<u64, (u64, Here)>,
-    /// The last in each stream that writes it for certain.
-    written: BTreeMap<u64, (u64, Here)>,
+    /// The last in each stream of which the bytes are not known.
+    whole: BTreeMap<u64, (u64, Here)>,
+    /// Copies from and to page-locked memory that the program need not have waited for, oldest first.
+    parts: Vec<PartUse>,
+}
+
+/// A copy's use of page-locked memory.
+#[derive(Debug)]
+struct PartUse {
+    stamp: Stamp,
+    here: Here,
+    bytes: Range<u64>,
+    writes: bool,
+}
+
+/// Most copies of one thing that are kept; the oldest go first.
+const PARTS: usize = 1024;
+
+impl Uses {
+    /// Keeps the copy, in the place of those that `is_over` says nothing can be told of any more.
+    fn add_part(&mut self, new: PartUse, is_over: impl Fn(Stamp) -> bool) {
+        // A later one of the stream says all that an earlier one does.
+        let covered = |old: &PartUse| {
+            old.stamp.stream == new.stamp.stream
+                && (new.writes || !old.writes)
+                && new.bytes.start <= old.bytes.start
+                && old.bytes.end <= new.bytes.end
+        };
+        self.parts
+            .retain(|old| !covered(old) && !is_over(old.stamp));
+        let over = (self.parts.len() + 1).saturating_sub(PARTS);
+        self.parts.drain(..over);
+        self.parts.push(new);
+    }
 }
 
 /// All streams and things of a machine.
@@ -263,8 +296,10 @@ impl Order {
         let (lines, host) = (&self.lines, &self.host);
         let open = |stamp: &Stamp| lines.contains_key(&stamp.stream) && !host.covers(*stamp);
         self.things.retain(|_, uses| {
-            uses.by
-                .retain(|&stream, &mut (number, _)| open(&Stamp { stream, number }));
+            for users in [&mut uses.by, &mut uses.whole] {
+                users.retain(|&stream, &mut (number, _)| open(&Stamp { stream, number }));
+            }
+            uses.parts.retain(|part| open(&part.stamp));
             uses.allocated = uses.allocated.filter(&open);
             uses.freed = uses.freed.filter(&open);
             !uses.by.is_empty() || uses.allocated.is_some() || uses.freed.is_some()
@@ -334,7 +369,7 @@ impl Monitor {
         let Some(mut uses) = order.things.remove(&Thing::Memory(id)) else {
             return;
         };
-        for users in [&mut uses.by, &mut uses.written] {
+        for users in [&mut uses.by, &mut uses.whole] {
             users.retain(|user, (number, _)| {
                 let (user, number) = (*user, *number);
                 let use_of = Stamp {
@@ -356,12 +391,24 @@ impl Monitor {
         }
     }
 
-    /// The work that still uses a thing, as far as the program has waited: any, or what writes it.
-    pub(super) fn host_rival(&self, thing: Thing, writes: bool) -> Option<Here> {
+    /// The work that still uses these bytes of a thing, as far as the program has waited: any, or what
+    /// writes them.
+    pub(super) fn host_rival(
+        &self,
+        thing: Thing,
+        bytes: &Range<u64>,
+        writes: bool,
+    ) -> Option<Here> {
         let order = lock(&self.order);
         let uses = order.things.get(&thing)?;
-        let by = if writes { &uses.by } else { &uses.written };
-        Order::first_open(by, |stamp| order.is_over(stamp))
+        let mut parts = uses.parts.iter().filter(|part| {
+            let meets = part.bytes.start < bytes.end && bytes.start < part.bytes.end;
+            meets && (writes || part.writes) && !order.is_over(part.stamp)
+        });
+        let part = parts.next().map(|part| part.here);
+        // Whether it writes is not known, and is let pass.
+        let whole = || Order::first_open(&uses.whole, |stamp| order.is_over(stamp));
+        part.or_else(|| writes.then(whole).flatten())
     }
 
     /// A stream-ordered allocation takes its place in the stream.

@@ -1,5 +1,7 @@
 //! Which memory and which module an operation uses, as far as its arguments say.
 
+use std::ops::Range;
+
 use crate::device::memory::{Place, Side, Space};
 use crate::device::operations::launch::Launch;
 use crate::device::operations::op::Op;
@@ -14,7 +16,10 @@ use crate::device::sync::lock;
 pub(in crate::device::strict) struct Touched {
     pub(in crate::device::strict) thing: Thing,
     pub(in crate::device::strict) allocation: Option<Allocation>,
-    /// It is written, for certain.
+    /// Which bytes of page-locked memory, by their addresses; `None` where that is not known, and for
+    /// other memory.
+    pub(in crate::device::strict) part: Option<Range<u64>>,
+    /// They are written, for certain.
     pub(in crate::device::strict) writes: bool,
 }
 
@@ -23,6 +28,7 @@ impl Touched {
         Self {
             thing: Thing::Memory(place.id()),
             allocation: Some(place.allocation()),
+            part: None,
             writes: false,
         }
     }
@@ -39,7 +45,10 @@ impl Monitor {
                 let ends = ends.filter_map(|(end, writes)| {
                     let touched = match &end.side {
                         Side::Device(address) => self.at(space, *address)?,
-                        Side::Pinned(range, _) => Touched::place(&Place::Pinned(range.clone())),
+                        Side::Pinned(range, address) => Touched {
+                            part: Some(*address..address.saturating_add(end.rows.span())),
+                            ..Touched::place(&Place::Pinned(range.clone()))
+                        },
                         Side::Caller(_) | Side::Staged(_) => return None,
                     };
                     Some(Touched { writes, ..touched })
@@ -59,6 +68,7 @@ impl Monitor {
         let mut all = vec![Touched {
             thing: Thing::Module(launch.function.module),
             allocation: None,
+            part: None,
             writes: false,
         }];
         let words = launch.params.chunks_exact(8);
@@ -98,6 +108,7 @@ impl Monitor {
                 return Some(Touched {
                     thing: Thing::Memory(region.id),
                     allocation: Some(region.allocation()),
+                    part: None,
                     writes: false,
                 });
             }
@@ -109,6 +120,7 @@ impl Monitor {
         Some(Touched {
             thing: Thing::Memory(*id),
             allocation: Some(freed.clone()),
+            part: None,
             writes: false,
         })
     }

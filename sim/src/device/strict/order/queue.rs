@@ -12,7 +12,7 @@ use crate::device::strict::finding::{Finding, FindingKind, Memory};
 use crate::device::strict::options::Strict;
 use crate::device::strict::order::clock::{Clock, Stamp};
 use crate::device::strict::order::races::Used;
-use crate::device::strict::order::{Order, Thing, Uses};
+use crate::device::strict::order::{Order, PartUse, Thing, Uses};
 use crate::device::strict::site::Here;
 use crate::device::strict::{Entered, Monitor};
 use crate::device::sync::lock;
@@ -158,11 +158,23 @@ impl Monitor {
                     ..Finding::new(kind, what)
                 });
             }
-            let uses = order.things.entry(touched.thing).or_default();
+            let mut uses = order.things.remove(&touched.thing).unwrap_or_default();
             uses.by.insert(line, (stamp.number, here));
-            if touched.writes {
-                uses.written.insert(line, (stamp.number, here));
+            match touched.part {
+                Some(bytes) => {
+                    let part = PartUse {
+                        stamp,
+                        here,
+                        bytes,
+                        writes: touched.writes,
+                    };
+                    uses.add_part(part, |stamp| order.is_over(stamp));
+                }
+                None => {
+                    uses.whole.insert(line, (stamp.number, here));
+                }
             }
+            order.things.insert(touched.thing, uses);
         }
         let (uses_memory, is_compared) = match op {
             Op::Copy(_) | Op::Fill(_) => (true, true),
