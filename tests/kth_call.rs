@@ -14,8 +14,8 @@ use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
 use sweep::{
-    by_thread, executor, graphs, interface, lifecycle, memory, occupancy, profile, tensor_maps,
-    work,
+    by_thread, executor, graphs, host, interface, lifecycle, memory, occupancy, profile,
+    tensor_maps, work,
 };
 
 fn machine(version: Version) -> MachineBuilder {
@@ -114,6 +114,14 @@ fn every_call_of_a_pool_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine.clone(), memory::pages).title("memory of pages"));
     run(&Sweep::new(machine, memory::chunks).title("memory of chunks"));
+}
+
+#[test]
+fn every_call_of_host_memory_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine.clone(), host::pinned).title("a pinned pool, CUDA 13.0"));
+    let machine = machine.profile(Profile::Confidential);
+    run(&Sweep::new(machine, host::pinned).title("a pinned pool without registrations, CUDA 13.0"));
 }
 
 /// All codes but one.

@@ -205,6 +205,8 @@ fn the_doctor_works_without_a_gpu_and_says_what_was_tried() {
         report["software_device"][0]["name"],
         "cupola software device"
     );
+    let pinned = report["software_device"][0]["pinned"].as_str().unwrap();
+    assert!(pinned.contains("cuMemHostRegister"), "{pinned}");
     for library in report["libraries"].as_array().unwrap() {
         assert!(
             library["version"].is_string() || library["problem"].is_string(),

@@ -10,7 +10,8 @@
 //! [backends](backend); a thread works in a [runtime context](runtime).
 //!
 //! * Nothing is created before it is asked for, and no thread is started but by a caller that awaits
-//!   something, or drops what the device still uses. Besides the calls that
+//!   something, drops what the device still uses, or, until the call returns, gets a large region of
+//!   [pinned memory](host). Besides the calls that
 //!   its caller asked for, an operation that names no stream asks which context is current, any may ask
 //!   whether a stream is captured and set the thread's capture mode around a wait, orders streams by events, and after
 //!   a failure asks for the driver's explanation.
@@ -81,6 +82,7 @@ pub mod event;
 mod execution;
 pub mod graph;
 mod handle;
+pub mod host;
 mod limits;
 mod lists;
 pub mod managed;
@@ -128,6 +130,7 @@ pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
 pub use graph::{CaptureConfig, Graph, GraphBuilder, GraphExec, GraphGroup};
 pub use handle::ManagedHandle;
+pub use host::{HostMemoryError, PinnedPool, PinnedPoolConfig};
 pub use managed::{ManagedConfig, ManagedContext};
 pub use module::{Function, FunctionManager, Module, ModulesConfig};
 pub use pipeline::{Pipeline, PipelineConfig};

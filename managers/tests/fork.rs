@@ -7,6 +7,7 @@ use core::ffi::{c_int, c_uint};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
 use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder};
+use cupola_managers::host::PinnedPoolConfig;
 use cupola_managers::managed::{ManagedConfig, ManagedContext};
 use cupola_managers::pipeline::{CopyThreads, Pipeline, PipelineConfig};
 use cupola_managers::stream::{StreamPool, StreamPoolConfig};
@@ -126,6 +127,36 @@ fn a_child_waits_for_no_ticket_and_ends_leases_in_stock() {
         "14: it hung, 256: the driver was called, 512: something was not refused"
     );
     drop(hold);
+}
+
+// Without it a child could wait for a lock that a thread of its parent held, or give page-locked memory
+// back that is its parent's.
+#[test]
+fn a_child_leaves_pinned_pools_alone() {
+    let (table, _machine, _execution, context) = open();
+    let config = PinnedPoolConfig::limit(8 << 20);
+    let host = context.pinned_pool(config).unwrap();
+    let buffer = host.allocate::<u8>(8).unwrap();
+    let before = table.counts();
+    let status = in_a_child(|| {
+        // SAFETY: ends the child where it hangs.
+        unsafe { alarm(20) };
+        let refused = [
+            host.allocate::<u8>(8).map(drop),
+            host.usage().map(drop),
+            host.trim().map(drop),
+            host.backing().map(drop),
+            context.pinned_pool(config).map(drop),
+        ];
+        let refused = refused.iter().all(|result| *result == Err(Error::Forked));
+        drop((buffer, host));
+        let silent = table.counts() == before;
+        if refused { c_int::from(!silent) } else { 2 }
+    });
+    assert_eq!(
+        status, 0,
+        "14: it hung, 256: the driver was called, 512: something was not refused"
+    );
 }
 
 // Without it a child could ask the driver about a device, or sleep until a thread of its

@@ -2,6 +2,7 @@
 
 mod executor;
 pub(crate) mod graphs;
+pub(crate) mod host;
 mod interface;
 mod lifecycle;
 pub(crate) mod memory;

@@ -19,8 +19,8 @@ pub use device::{Buffer, CastError, DeviceSlice, DeviceSliceMut};
 pub use element::DeviceCopy;
 pub(crate) use element::{check, repair};
 pub use entry::{BufferHandle, BufferInfo};
+pub(crate) use pinned::{BlockOwner, Copies, PinnedMemory, PinnedPart};
 pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
-pub(crate) use pinned::{PinnedMemory, PinnedPart};
 pub(crate) use pointer::check as check_pointer;
 pub(crate) use table::BufferTable;
 
@@ -160,6 +160,10 @@ impl BufferManager {
 
     pub(crate) fn table(&self) -> &Arc<BufferTable> {
         &self.table
+    }
+
+    pub(crate) fn events(&self) -> &Arc<EventPool> {
+        &self.events
     }
 }
 

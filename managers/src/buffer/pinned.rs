@@ -12,11 +12,12 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::DeviceCopy;
 use crate::driver::RelaxedCapture;
-use crate::driver::{ContextCore, Grave, Kind};
+use crate::driver::{Allocated, ContextCore, Grave, Kind};
 use crate::error::{Error, Result, Site, Taints, Written};
 use crate::event::EventPool;
 use crate::pool::RegionHooks;
@@ -32,6 +33,21 @@ pub use slice::{PinnedSlice, PinnedSliceMut};
 /// write-combined, which makes reading on the host very slow.
 const PORTABLE: u32 = 1;
 
+/// Whose blocks the memory of buffers is: gets each back when its buffer is dropped.
+pub(crate) trait BlockOwner: Send + Sync {
+    /// Takes a block back that no code touches any more, but perhaps copies as told. Makes no call of
+    /// the driver, and waits for nothing. Called in the owner's process alone, not in a fork.
+    fn release(&self, block: Block, copies: Copies);
+}
+
+/// Where the memory of a buffer goes when the buffer is dropped.
+enum Home {
+    /// The driver: it was allocated for this buffer alone.
+    Driver,
+    /// The owner of a larger region.
+    Owner(Arc<dyn BlockOwner>, Block),
+}
+
 /// `len` elements of pinned host memory.
 #[doc(alias = "cuMemFreeHost")]
 pub struct PinnedBuffer<T: DeviceCopy> {
@@ -43,6 +59,7 @@ pub struct PinnedBuffer<T: DeviceCopy> {
     taints: Taints,
     events: Arc<EventPool>,
     region_hooks: Option<RegionHooks>,
+    home: Home,
     core: Arc<ContextCore>,
 }
 
@@ -86,15 +103,46 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             core.ledger().add(Kind::Pinned, 1);
             core.ledger().add(Kind::PinnedBytes, bytes as u64);
         }
-        Ok(Self {
+        Ok(Self::with_home(start, len, Home::Driver, core, events))
+    }
+
+    /// Some elements in a block of `owner`, which hears of it when the buffer is dropped.
+    ///
+    /// # Safety
+    /// `start` is aligned for `T`, and the address of `len` elements, more than no bytes, whose bytes
+    /// are all initialised. They are page-locked for the context, and nothing else touches them until
+    /// `owner` has the block back.
+    pub(crate) unsafe fn in_block(
+        start: NonNull<T>,
+        len: usize,
+        owner: Arc<dyn BlockOwner>,
+        block: Block,
+        core: &Arc<ContextCore>,
+        events: &Arc<EventPool>,
+    ) -> Self {
+        core.ledger().add(Kind::Pinned, 1);
+        let bytes = (len * size_of::<T>()) as u64;
+        core.ledger().add(Kind::PinnedBytes, bytes);
+        Self::with_home(start, len, Home::Owner(owner, block), core, events)
+    }
+
+    fn with_home(
+        start: NonNull<T>,
+        len: usize,
+        home: Home,
+        core: &Arc<ContextCore>,
+        events: &Arc<EventPool>,
+    ) -> Self {
+        Self {
             start,
             len,
             copies: Mutex::new(Copies::Until(None)),
             taints: Taints::default(),
             events: Arc::clone(events),
             region_hooks: RegionHooks::of(core.driver()),
+            home,
             core: Arc::clone(core),
-        })
+        }
     }
 
     /// Where kernels read and write it, over the bus (`cuMemHostGetDevicePointer`); 0 when it has no
@@ -279,13 +327,34 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             "a copy may still run: waiting for it failed",
         )
     }
+}
 
+impl Copies {
     /// Whether no copy runs any more, waiting if need be.
-    fn settle(&mut self) -> bool {
-        let site = self.core.site();
-        match self.copies() {
-            Copies::Until(fence) => fence.as_ref().is_none_or(|fence| fence.settle(site)),
-            Copies::Unknown => false,
+    pub(crate) fn settle(&self, site: Site) -> bool {
+        match self {
+            Self::Until(fence) => fence.as_ref().is_none_or(|fence| fence.settle(site)),
+            Self::Unknown => false,
+        }
+    }
+
+    /// Whether no copy runs any more, as far as is known without a call.
+    pub(crate) fn are_done(&self) -> bool {
+        match self {
+            Self::Until(fence) => fence.as_ref().is_none_or(Fence::is_done),
+            Self::Unknown => false,
+        }
+    }
+
+    /// Whether no copy runs any more (`cuEventQuery`, unless it is known).
+    ///
+    /// # Errors
+    /// What the driver returned.
+    pub(crate) fn query(&self, site: Site) -> Result<bool> {
+        match self {
+            Self::Until(None) => Ok(true),
+            Self::Until(Some(fence)) => fence.query(site),
+            Self::Unknown => Ok(false),
         }
     }
 }
@@ -343,7 +412,17 @@ impl<T: DeviceCopy> Drop for PinnedBuffer<T> {
         }
         let ledger_bytes = (self.len * size_of::<T>()) as u64;
         self.core.ledger().remove(Kind::PinnedBytes, ledger_bytes);
-        if self.settle() {
+        let copies = std::mem::replace(self.copies(), Copies::Unknown);
+        if let Home::Owner(owner, block) = &self.home {
+            self.core.ledger().remove(Kind::Pinned, 1);
+            // The host's last look at it, as far as this buffer goes.
+            let _last = self.host_may_touch();
+            if self.core.not_forked().is_ok() {
+                owner.release(*block, copies);
+            }
+            return;
+        }
+        if copies.settle(self.core.site()) {
             let raw = self.host_may_touch().as_ptr().cast();
             let _ = self.core.dispose(Kind::Pinned, |driver| {
                 let _relaxed = RelaxedCapture::uncounted(driver);
@@ -352,7 +431,7 @@ impl<T: DeviceCopy> Drop for PinnedBuffer<T> {
             });
         } else {
             self.core.ledger().remove(Kind::Pinned, 1);
-            let raw = self.host_may_touch().as_ptr().cast();
+            let raw = Allocated(self.host_may_touch().as_ptr().cast());
             // SAFETY: allocated by `new`, and nothing refers to it.
             self.core.bury(unsafe { Grave::new(raw, None) });
         }

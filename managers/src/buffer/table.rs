@@ -238,7 +238,7 @@ impl BufferTable {
     }
 
     #[inline]
-    pub(super) fn is_shut(&self) -> bool {
+    pub(crate) fn is_shut(&self) -> bool {
         self.access.load(Ordering::Relaxed) == SHUT
     }
 

@@ -12,6 +12,7 @@ use crate::driver::{ContextCore, ContextKind, CurrentGuard};
 use crate::error::{Error, LossWatch, PoisonPolicy, Result};
 use crate::event::EventManager;
 use crate::handle::ContextHandle;
+use crate::host::{HostCaching, PinnedBacking, PinnedPool, PinnedPoolConfig};
 use crate::module::ModuleManager;
 use crate::pool::{MemoryPool, PoolConfig};
 use crate::stream::StreamManager;
@@ -115,6 +116,37 @@ impl Context {
     #[track_caller]
     pub fn memory_pool(&self, config: PoolConfig) -> Result<MemoryPool> {
         MemoryPool::new(self.core(), self.0.buffers.table(), config)
+    }
+
+    /// A pool of page-locked host memory with a limit of its own.
+    ///
+    /// # Errors
+    /// As [`pinned_backing`](Self::pinned_backing), unless the memory is write-combined;
+    /// [`Error::Poisoned`], [`Error::Forked`].
+    #[doc(alias = "cuMemHostAlloc")]
+    #[doc(alias = "cuMemHostRegister")]
+    #[track_caller]
+    pub fn pinned_pool(&self, config: PinnedPoolConfig) -> Result<PinnedPool> {
+        self.core().healthy()?;
+        let backing = match config.caching {
+            HostCaching::Cached => self.pinned_backing()?,
+            HostCaching::WriteCombined => PinnedBacking::Allocated { refused: None },
+        };
+        let buffers = &self.0.buffers;
+        let (events, table) = (buffers.events(), buffers.table());
+        Ok(PinnedPool::new(self.core(), events, table, config, backing))
+    }
+
+    /// How the device gets page-locked host memory from a [`PinnedPool`]. The first call for the
+    /// context tries it with 64 KiB, which takes some ten microseconds.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned, or the system
+    /// ([`Error::Host`]).
+    #[doc(alias = "cuMemHostRegister")]
+    #[track_caller]
+    pub fn pinned_backing(&self) -> Result<PinnedBacking> {
+        self.0.host.backing(self.core())
     }
 
     /// Free and total bytes of the device, counting every process (`cuMemGetInfo_v2`).

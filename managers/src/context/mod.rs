@@ -38,6 +38,7 @@ use crate::copies::Copies;
 use crate::driver::{ContextCore, Ledger, Ownership, current};
 use crate::error::{Cause, Error, Result, Site};
 use crate::event::EventManager;
+use crate::host::HostMemory;
 use crate::module::ModuleManager;
 use crate::registry::{Name, Registry};
 use crate::stream::StreamManager;
@@ -98,6 +99,7 @@ pub(crate) struct ContextInner {
     buffers: BufferManager,
     modules: ModuleManager,
     copies: Copies,
+    host: HostMemory,
     thread_exit: ThreadExit,
     core: Arc<ContextCore>,
     /// Of a context that the manager does not hold.
@@ -325,6 +327,7 @@ impl ContextManager {
             events,
             modules: ModuleManager::new(&core, config.modules),
             copies: Copies::default(),
+            host: HostMemory::default(),
             thread_exit: ThreadExit::new(),
             core,
             name: OnceLock::new(),

@@ -1,5 +1,6 @@
 //! The end of a [`ContextCore`]: an execution manager gives a context up.
 
+use std::mem::ManuallyDrop;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use cupola_sys::driver::DriverError;
 use super::ContextCore;
 use super::RelaxedCapture;
 use super::current_guard;
-use super::graveyard::Grave;
+use super::graveyard::{Grave, PageLocked};
 use super::intern;
 use super::ledger::Kind;
 use super::ownership::forgive_shutdown;
@@ -69,7 +70,9 @@ impl ContextCore {
             }
         }
         if result.is_err() {
-            self.ledger.add(Kind::Abandoned, graves);
+            self.ledger.add(Kind::Abandoned, graves.len() as u64);
+            // The device may still touch it.
+            let _kept = ManuallyDrop::new(graves);
         }
         if leaves_late {
             intern::leave(&self.shared, &self.member, &mut self.ownership);
@@ -84,34 +87,39 @@ impl ContextCore {
     pub(crate) fn bury(&self, grave: Grave) {
         if grave.is_idle().is_none() && !self.ownership.ends_the_context() {
             self.ledger.add(Kind::Abandoned, 1);
+            let _kept = ManuallyDrop::new(grave);
             return;
         }
         self.ledger.add(Kind::Buried, 1);
         self.graveyard.push(grave);
     }
 
-    /// The context is about to end: gives back the memory that the device leaves alone. Returns how
-    /// many pieces are left that end with the context.
-    fn exhume(&mut self, site: Site) -> u64 {
-        let mut left = 0;
+    /// The context is about to end: gives back the memory that the device leaves alone. Returns what
+    /// is left, and is to be dropped when the context has ended. What a call has failed to give back
+    /// is among it as a piece of nothing, which ends with the context too.
+    fn exhume(&mut self, site: Site) -> Vec<Option<Box<dyn PageLocked>>> {
+        let mut left = Vec::new();
         for grave in self.graveyard.take() {
             self.ledger.remove(Kind::Buried, 1);
-            left += u64::from(!self.is_given_back(&grave, site));
+            if !self.is_left_alone(&grave, site) {
+                left.push(Some(grave.into_memory()));
+                continue;
+            }
+            let memory = grave.into_memory();
+            let given_back = self.give_back(site, |driver| {
+                let _relaxed = RelaxedCapture::uncounted(driver);
+                // SAFETY: neither the device nor any code touches the memory.
+                unsafe { memory.give_back(driver) }
+            });
+            if given_back.is_err() {
+                left.push(None);
+            }
         }
         if !self.ownership.ends_the_context() {
-            self.ledger.add(Kind::Abandoned, left);
-            return 0;
+            self.ledger.add(Kind::Abandoned, left.len() as u64);
+            let _kept = ManuallyDrop::new(std::mem::take(&mut left));
         }
         left
-    }
-
-    fn is_given_back(&self, grave: &Grave, site: Site) -> bool {
-        self.is_left_alone(grave, site)
-            && self.give_back(site, |driver| {
-                let _relaxed = RelaxedCapture::uncounted(driver);
-                // SAFETY: neither the device nor any code touches the memory, which was allocated so.
-                unsafe { driver.cuMemFreeHost(grave.memory()) }
-            }) == Ok(())
     }
 
     /// Waits until the device leaves the memory alone: by looks for a moment, because what is left to

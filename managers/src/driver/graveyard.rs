@@ -7,6 +7,8 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
+use cupola_sys::driver::{Driver, DriverError};
+
 use crate::sync;
 
 /// The memory of one context.
@@ -25,25 +27,52 @@ impl Graveyard {
     }
 }
 
+/// Page-locked memory of a context, which is dropped when the context has ended if it was not given
+/// back before.
+pub(crate) trait PageLocked: Send {
+    /// Makes the call that gives it back.
+    ///
+    /// # Errors
+    /// What the driver returned.
+    ///
+    /// # Safety
+    /// Neither the device nor any code touches the memory from now on.
+    unsafe fn give_back(self: Box<Self>, driver: &Driver) -> Result<(), DriverError>;
+}
+
+/// Memory of `cuMemHostAlloc`.
+pub(crate) struct Allocated(pub(crate) *mut c_void);
+
+// SAFETY: the memory is no thread's, and is only given back.
+unsafe impl Send for Allocated {}
+
+impl PageLocked for Allocated {
+    unsafe fn give_back(self: Box<Self>, driver: &Driver) -> Result<(), DriverError> {
+        // SAFETY: needs that the memory was allocated so, and that nothing touches it any more: the
+        // type and this function say that.
+        unsafe { driver.cuMemFreeHost(self.0) }
+    }
+}
+
 /// Memory that no code touches any more, but perhaps the device.
 pub(crate) struct Grave {
-    memory: *mut c_void,
+    memory: Box<dyn PageLocked>,
     /// Whether the device does not touch it either; never known where there is none.
     is_idle: Option<Box<dyn Fn() -> bool + Send>>,
 }
 
-// SAFETY: the memory is no thread's, and is only given back.
-unsafe impl Send for Grave {}
-
 impl Grave {
     /// # Safety
-    /// `memory` was allocated by `cuMemHostAlloc` in the context that it is buried with, and no code
-    /// touches it from now on but `is_idle`, which says whether the device has left it alone.
+    /// `memory` is of the context that it is buried with, and no code touches it from now on but
+    /// `is_idle`, which says whether the device has left it alone.
     pub(crate) unsafe fn new(
-        memory: *mut c_void,
+        memory: impl PageLocked + 'static,
         is_idle: Option<Box<dyn Fn() -> bool + Send>>,
     ) -> Self {
-        Self { memory, is_idle }
+        Self {
+            memory: Box::new(memory),
+            is_idle,
+        }
     }
 
     /// Whether the device has left the memory alone; `None` when that is never known.
@@ -51,7 +80,7 @@ impl Grave {
         self.is_idle.as_ref().map(|is_idle| is_idle())
     }
 
-    pub(super) fn memory(&self) -> *mut c_void {
+    pub(super) fn into_memory(self) -> Box<dyn PageLocked> {
         self.memory
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Pool,
     Pinned,
     PinnedBytes,
+    /// Regions that pinned pools have page-locked.
+    PinnedRegion,
     /// Page-locked memory that is given back when its context ends.
     Buried,
     /// Objects whose destruction failed: they are counted here and no longer elsewhere.
@@ -136,6 +138,8 @@ pub struct Live {
     pub pinned: u64,
     /// Bytes in pinned host buffers.
     pub pinned_bytes: u64,
+    /// Regions of host memory that pinned pools have page-locked.
+    pub pinned_regions: u64,
     /// Page-locked host memory that is given back when its context ends: pinned buffers that were
     /// dropped when a context of this crate's making was lost, and memory of the crate's own.
     pub buried: u64,
@@ -316,6 +320,7 @@ impl Ledger {
             bytes,
             pinned: count(Kind::Pinned),
             pinned_bytes: count(Kind::PinnedBytes),
+            pinned_regions: count(Kind::PinnedRegion),
             buried: count(Kind::Buried),
             abandoned: count(Kind::Abandoned),
             abandoned_bytes: count(Kind::AbandonedBytes),

@@ -36,7 +36,7 @@ pub(crate) use current::Identity;
 pub use current::context_switches;
 pub use current_guard::CurrentGuard;
 pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
-pub(crate) use graveyard::Grave;
+pub(crate) use graveyard::{Allocated, Grave, PageLocked};
 pub(crate) use intern::is_green;
 pub use ledger::Live;
 pub(crate) use ledger::{Holds, Kind, Ledger};

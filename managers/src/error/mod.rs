@@ -40,6 +40,7 @@ pub(crate) use taint::{Taints, Written};
 pub use cupola_sys::{ErrorClass, ErrorGroup};
 
 use crate::device::Architecture;
+use crate::host::HostMemoryError;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -178,6 +179,8 @@ pub enum Error {
     /// There is no memory, or too little, at an address that an operation was given: see
     /// [`Context::set_pointer_checks`](crate::Context::set_pointer_checks).
     Pointer(Box<PointerFault>),
+    /// Host memory was refused: see [`host`](crate::host).
+    Host(Box<HostMemoryError>),
     /// An argument is not one that the operation takes.
     Invalid {
         /// The argument or field.

@@ -54,6 +54,14 @@ pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
             .is_empty()
                 && u.host_allocations <= 1
         }),
+        id::cuMemHostUnregister => Some(|u| {
+            Usage {
+                registrations: 0,
+                ..*u
+            }
+            .is_empty()
+                && u.registrations <= 1
+        }),
         id::cuCtxDestroy_v2 | id::cuDevicePrimaryCtxRelease_v2 | id::cuGreenCtxDestroy => {
             Some(|u| Usage { contexts: 0, ..*u }.is_empty() && u.contexts <= 1)
         }

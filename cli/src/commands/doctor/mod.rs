@@ -84,10 +84,12 @@ pub(super) struct DeviceReport {
     mig: bool,
     mps: bool,
     compute_mode: String,
+    /// How it gets page-locked host memory, if that could be tried.
+    pinned: Option<String>,
 }
 
 impl DeviceReport {
-    pub(super) fn new(info: &DeviceInfo, free_bytes: Option<u64>) -> Self {
+    pub(super) fn new(info: &DeviceInfo, free_bytes: Option<u64>, pinned: Option<String>) -> Self {
         let mut uuid = String::from("GPU-");
         for (index, byte) in info.uuid.iter().enumerate() {
             let dash = if matches!(index, 4 | 6 | 8 | 10) {
@@ -117,6 +119,7 @@ impl DeviceReport {
             mig: info.mig,
             mps: info.mps,
             compute_mode: info.compute_mode.to_string(),
+            pinned,
         }
     }
 }
@@ -210,7 +213,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The devices, with their free memory where a context can be had.
+/// The devices, with what a context tells where one can be had.
 fn devices_of(cupola: &Cupola) -> Vec<DeviceReport> {
     let devices = cupola.execution().devices();
     devices
@@ -218,8 +221,11 @@ fn devices_of(cupola: &Cupola) -> Vec<DeviceReport> {
         .filter_map(|device| {
             let device = device.ok()?;
             let context = device.primary().ok();
+            let context = context.as_ref();
             let free = context.and_then(|context| Some(context.memory_info().ok()?.free));
-            Some(DeviceReport::new(device.info().ok()?, free))
+            let pinned = context.and_then(|context| context.pinned_backing().ok());
+            let pinned = pinned.map(|pinned| pinned.to_string());
+            Some(DeviceReport::new(device.info().ok()?, free, pinned))
         })
         .collect()
 }

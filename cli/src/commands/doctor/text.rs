@@ -147,6 +147,9 @@ fn device(out: &mut String, device: &DeviceReport) {
             features.join(", ")
         }
     );
+    if let Some(pinned) = &device.pinned {
+        let _ = writeln!(out, "           pinned memory: {pinned}");
+    }
     if device.compute_mode != "default" {
         let _ = writeln!(out, "           compute mode: {}", device.compute_mode);
     }

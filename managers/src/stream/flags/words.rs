@@ -17,7 +17,7 @@ mod from_the_driver {
 
     use super::super::page::is_past;
     use super::WORDS;
-    use crate::driver::{ContextCore, Grave, RelaxedCapture};
+    use crate::driver::{Allocated, ContextCore, Grave, RelaxedCapture};
     use crate::error::Result;
     use crate::sync::AtomicU32;
 
@@ -104,7 +104,7 @@ mod from_the_driver {
                 awaited.all(|&(place, put)| is_past(words.at(place), put))
             };
             let is_idle = (!by_a_graph).then(|| Box::new(is_idle) as Box<_>);
-            let memory = self.host.as_ptr().cast();
+            let memory = Allocated(self.host.as_ptr().cast());
             // SAFETY: allocated by `allocate`, and the page that it was of ends.
             core.bury(unsafe { Grave::new(memory, is_idle) });
         }

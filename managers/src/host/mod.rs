@@ -1,0 +1,48 @@
+//! Host memory that devices reach: page-locked memory under a limit.
+//!
+//! * [`PinnedPool`]: page-locked memory in regions (`region`), which are made of pages that several
+//!   threads touch (`mapping`), cut into the memory of [`PinnedBuffer`](crate::PinnedBuffer)s by a heap
+//!   (`state`).
+//!
+//! `docs/design/host.md` says why it is so.
+
+mod config;
+mod error;
+mod mapping;
+mod pool;
+mod region;
+mod state;
+mod usage;
+
+use std::sync::OnceLock;
+
+pub use config::{HostCaching, PinnedPoolConfig};
+pub use error::HostMemoryError;
+pub use pool::PinnedPool;
+pub use region::PinnedBacking;
+pub use usage::PinnedUsage;
+
+use crate::driver::ContextCore;
+use crate::error::Result;
+
+/// What a context knows of the host memory that its device takes.
+#[derive(Debug, Default)]
+pub(crate) struct HostMemory {
+    /// Once it was tried.
+    backing: OnceLock<PinnedBacking>,
+}
+
+impl HostMemory {
+    /// How the device gets page-locked memory: tried at the first call, then remembered.
+    ///
+    /// # Errors
+    /// What the driver returned, or the system.
+    #[track_caller]
+    pub(crate) fn backing(&self, core: &ContextCore) -> Result<PinnedBacking> {
+        if let Some(backing) = self.backing.get() {
+            return Ok(*backing);
+        }
+        let found = region::probe(core)?;
+        Ok(*self.backing.get_or_init(|| found))
+    }
+}

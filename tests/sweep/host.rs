@@ -1,0 +1,38 @@
+//! Host memory that devices reach.
+
+use cupola_managers::host::PinnedPoolConfig;
+use cupola_managers::pool::PoolConfig;
+use cupola_managers::{Context, Error, ops};
+use cupola_testing::Stage;
+use cupola_testing::sweep::Outcome;
+
+/// A pinned pool's whole life.
+pub(crate) fn pinned(stage: &Stage) -> Outcome {
+    Ok(pinned_pool(&stage.context()?)?)
+}
+
+fn pinned_pool(context: &Context) -> Result<(), Error> {
+    let stream = context.streams().acquire(Default::default())?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let config = PinnedPoolConfig::limit(512 << 10).region_bytes(128 << 10);
+    let host = context.pinned_pool(config)?;
+    let mut words = host.zeros::<u32>(64)?;
+    words.as_mut_slice()?.fill(7);
+    let mut there = pool.allocate::<u32>(64, &stream)?;
+    ops::copy_to_device(&words, &mut there, &stream)?;
+    drop(words);
+    let mut back = host.allocate::<u32>(64)?;
+    ops::copy_to_host(&there, &mut back, &stream)?;
+    assert_eq!(back.as_slice()?, [7; 64], "success, but not of the work");
+    // Another region, then one for which the others have to go, after their copies.
+    drop(host.allocate::<u8>(300 << 10)?);
+    ops::copy_to_host(&there, &mut back, &stream)?;
+    drop(back);
+    let all = host.allocate::<u8>(512 << 10)?;
+    assert!(matches!(host.allocate::<u8>(1), Err(Error::Host(_))));
+    drop(all);
+    assert_eq!(host.trim()?, 512 << 10);
+    let mut left = host.allocate::<u32>(64)?;
+    ops::copy_to_host(&there, &mut left, &stream)?;
+    Ok(())
+}
