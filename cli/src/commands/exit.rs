@@ -124,6 +124,16 @@ impl From<cupola_cli::bench::copies::CopiesError> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::pinned::PinnedError> for Failure {
+    fn from(error: cupola_cli::bench::pinned::PinnedError) -> Self {
+        use cupola_cli::bench::pinned::PinnedError;
+        match error {
+            PinnedError::Failed(error) => error.into(),
+            PinnedError::Driver(error) => error.into(),
+        }
+    }
+}
+
 impl From<cupola_cli::bench::graph::GraphError> for Failure {
     fn from(error: cupola_cli::bench::graph::GraphError) -> Self {
         use cupola_cli::bench::graph::GraphError;

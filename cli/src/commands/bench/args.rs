@@ -35,6 +35,8 @@ pub(crate) enum Suite {
     Lifecycle(LifecycleArgs),
     /// A driver call through the table against a raw function pointer
     Loader(DeviceSuiteArgs),
+    /// Page-locked memory of a pool against the driver's call, and copies from and to it
+    Pinned(DeviceSuiteArgs),
     /// The three-stream pipeline against the same work on one stream
     Pipeline(DeviceSuiteArgs),
     /// Models that share a device's memory: slots are loaded beside plain copies, evicted, and
@@ -64,6 +66,7 @@ impl Suite {
             | Self::Kernels(args)
             | Self::Launch(args)
             | Self::Loader(args)
+            | Self::Pinned(args)
             | Self::Pipeline(args)
             | Self::Residency(args) => &args.common,
             #[cfg(feature = "sim")]

@@ -62,6 +62,10 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             let (cupola, _device, name) = open(&args.device)?;
             bench::loader::run(cupola.driver(), name, args.common.quick)?
         }
+        Suite::Pinned(args) => {
+            let (_cupola, device, name) = open(&args.device)?;
+            bench::pinned::run(&device, name, args.common.quick)?
+        }
         Suite::Pipeline(args) => {
             let (_cupola, device, name) = open(&args.device)?;
             bench::pipeline::run(&device, name, args.common.quick)?
