@@ -120,6 +120,7 @@ fn every_call_of_a_pool_may_fail() {
 fn every_call_of_host_memory_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine.clone(), host::pinned).title("a pinned pool, CUDA 13.0"));
+    run(&Sweep::new(machine.clone(), host::registered).title("registered memory, CUDA 13.0"));
     let machine = machine.profile(Profile::Confidential);
     run(&Sweep::new(machine, host::pinned).title("a pinned pool without registrations, CUDA 13.0"));
 }

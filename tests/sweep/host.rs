@@ -36,3 +36,30 @@ fn pinned_pool(context: &Context) -> Result<(), Error> {
     ops::copy_to_host(&there, &mut left, &stream)?;
     Ok(())
 }
+
+/// Registered memory: owned, borrowed, and for reading.
+pub(crate) fn registered(stage: &Stage) -> Outcome {
+    Ok(registrations(&stage.context()?)?)
+}
+
+fn registrations(context: &Context) -> Result<(), Error> {
+    let stream = context.streams().acquire(Default::default())?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    let mut there = pool.allocate::<u32>(64, &stream)?;
+    let owned = context.register_host(vec![7u32; 64])?;
+    ops::copy_to_device(&owned, &mut there, &stream)?;
+    assert_eq!(owned.into_inner()?, [7; 64], "success, but not of the work");
+    let mut borrowed = [0; 64];
+    context.with_registered(&mut borrowed, |view| {
+        ops::copy_to_host(&there, view, &stream)
+    })??;
+    assert_eq!(borrowed, [7; 64], "success, but not of the work");
+    // Others: a driver that says that it has shut down has let go of the first, as far as is known.
+    let constant = [3; 64];
+    context.with_registered_read_only(&constant, |view| {
+        ops::copy_to_device(view, &mut there, &stream)
+    })??;
+    let dropped = context.register_host(vec![1u32; 64])?;
+    ops::copy_to_device(&dropped, &mut there, &stream)?;
+    Ok(())
+}

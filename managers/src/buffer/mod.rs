@@ -19,7 +19,7 @@ pub use device::{Buffer, CastError, DeviceSlice, DeviceSliceMut};
 pub use element::DeviceCopy;
 pub(crate) use element::{check, repair};
 pub use entry::{BufferHandle, BufferInfo};
-pub(crate) use pinned::{BlockOwner, Copies, PinnedMemory, PinnedPart};
+pub(crate) use pinned::{BlockOwner, Copies, Home, PinnedMemory, PinnedPart};
 pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 pub(crate) use pointer::check as check_pointer;
 pub(crate) use table::BufferTable;

@@ -4,6 +4,7 @@
 //! last copy. Looking at the elements waits for it, and so does dropping the buffer: no
 //! Rust reference exists while the device may write.
 
+mod home;
 mod part;
 mod slice;
 
@@ -12,12 +13,10 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::DeviceCopy;
-use crate::driver::RelaxedCapture;
-use crate::driver::{Allocated, ContextCore, Grave, Kind};
+use crate::driver::{ContextCore, Kind, RelaxedCapture};
 use crate::error::{Error, Result, Site, Taints, Written};
 use crate::event::EventPool;
 use crate::pool::RegionHooks;
@@ -25,6 +24,7 @@ use crate::stream::Stream;
 use crate::stream::fence::Fence;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
+pub(crate) use home::{BlockOwner, Home};
 pub(crate) use part::{PinnedMemory, PinnedPart};
 pub use slice::{PinnedSlice, PinnedSliceMut};
 
@@ -32,21 +32,6 @@ pub use slice::{PinnedSlice, PinnedSliceMut};
 /// crate does not make; its own copies take streams of the buffer's context only. Never
 /// write-combined, which makes reading on the host very slow.
 const PORTABLE: u32 = 1;
-
-/// Whose blocks the memory of buffers is: gets each back when its buffer is dropped.
-pub(crate) trait BlockOwner: Send + Sync {
-    /// Takes a block back that no code touches any more, but perhaps copies as told. Makes no call of
-    /// the driver, and waits for nothing. Called in the owner's process alone, not in a fork.
-    fn release(&self, block: Block, copies: Copies);
-}
-
-/// Where the memory of a buffer goes when the buffer is dropped.
-enum Home {
-    /// The driver: it was allocated for this buffer alone.
-    Driver,
-    /// The owner of a larger region.
-    Owner(Arc<dyn BlockOwner>, Block),
-}
 
 /// `len` elements of pinned host memory.
 #[doc(alias = "cuMemFreeHost")]
@@ -74,7 +59,7 @@ pub(crate) enum Copies {
 // SAFETY: the memory is owned, and `T` is Send and Sync.
 unsafe impl<T: DeviceCopy> Send for PinnedBuffer<T> {}
 // SAFETY: the memory is owned, and `T` is Sync; the state that changes behind a shared reference is
-// behind a mutex.
+// behind a mutex, and the home is not looked at behind one.
 unsafe impl<T: DeviceCopy> Sync for PinnedBuffer<T> {}
 
 impl<T: DeviceCopy> PinnedBuffer<T> {
@@ -100,30 +85,24 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
                 .ok_or_else(|| Error::invalid("pinned memory", "the driver gave a null address"))?;
             // SAFETY: `bytes` bytes were allocated there just now.
             unsafe { start.cast::<u8>().write_bytes(0, bytes) };
-            core.ledger().add(Kind::Pinned, 1);
-            core.ledger().add(Kind::PinnedBytes, bytes as u64);
         }
         Ok(Self::with_home(start, len, Home::Driver, core, events))
     }
 
-    /// Some elements in a block of `owner`, which hears of it when the buffer is dropped.
+    /// Elements whose memory goes to `home` when the buffer is dropped.
     ///
     /// # Safety
     /// `start` is aligned for `T`, and the address of `len` elements, more than no bytes, whose bytes
-    /// are all initialised. They are page-locked for the context, and nothing else touches them until
-    /// `owner` has the block back.
-    pub(crate) unsafe fn in_block(
+    /// are all initialised. They are page-locked for the context as `home` says, and nothing else
+    /// touches them until it has them back.
+    pub(crate) unsafe fn at_home(
         start: NonNull<T>,
         len: usize,
-        owner: Arc<dyn BlockOwner>,
-        block: Block,
+        home: Home,
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
     ) -> Self {
-        core.ledger().add(Kind::Pinned, 1);
-        let bytes = (len * size_of::<T>()) as u64;
-        core.ledger().add(Kind::PinnedBytes, bytes);
-        Self::with_home(start, len, Home::Owner(owner, block), core, events)
+        Self::with_home(start, len, home, core, events)
     }
 
     fn with_home(
@@ -133,6 +112,11 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
     ) -> Self {
+        let bytes = (len * size_of::<T>()) as u64;
+        if bytes > 0 {
+            core.ledger().add(Kind::Pinned, 1);
+            core.ledger().add(Kind::PinnedBytes, bytes);
+        }
         Self {
             start,
             len,
@@ -225,6 +209,69 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         self.taints.lift(&(0..self.bytes()), Written::All);
     }
 
+    /// Waits for the copies, and makes zeros of elements that are no values, so that other code may
+    /// look at them; whatever the outcome.
+    ///
+    /// # Errors
+    /// As [`as_mut_slice`](Self::as_mut_slice).
+    #[track_caller]
+    pub(crate) fn end_copies(&mut self) -> Result<()> {
+        let waited = self.wait();
+        // SAFETY: `len` initialised elements, and `self` is borrowed mutably. Copies are over, or in a
+        // lost context, where there is no better time.
+        let repaired = unsafe { super::repair(self.start.as_ptr(), self.len) };
+        waited?;
+        self.taint()?;
+        repaired
+    }
+
+    /// The owner of registered memory, which is not registered any more. The copies are over.
+    ///
+    /// # Errors
+    /// What the driver returned: the memory is abandoned then. [`Error::Invalid`] when its memory is
+    /// not registered, or of another owner.
+    #[track_caller]
+    pub(crate) fn into_registered<M: 'static>(mut self) -> Result<M> {
+        let other = || Error::invalid("registered memory", "the buffer is one of another memory");
+        match &self.home {
+            Home::Registered(memory) if memory.is::<M>() => {}
+            _ => return Err(other()),
+        }
+        let Home::Registered(memory) = std::mem::replace(&mut self.home, Home::Borrowed) else {
+            return Err(other());
+        };
+        let memory = memory.downcast::<M>().map_err(|_| other())?;
+        match self.unregister() {
+            Ok(()) => Ok(*memory),
+            Err(error) => {
+                // The device may still reach it.
+                let _kept = std::mem::ManuallyDrop::new(memory);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the registration that the buffer was made for (`cuMemHostUnregister`), whose copies are over;
+    /// the buffer has no elements after it.
+    ///
+    /// # Errors
+    /// What the driver returned: the memory is registered still, and counted as abandoned.
+    #[track_caller]
+    pub(crate) fn unregister(&mut self) -> Result<()> {
+        let bytes = self.bytes();
+        self.len = 0;
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.core.ledger().remove(Kind::PinnedBytes, bytes);
+        let start = self.host_may_touch().as_ptr().cast();
+        self.core.dispose(Kind::Pinned, |driver| {
+            let _relaxed = RelaxedCapture::uncounted(driver);
+            // SAFETY: registered for this buffer, whose copies are over.
+            unsafe { driver.cuMemHostUnregister(start) }
+        })
+    }
+
     fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }
@@ -290,7 +337,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// Waits for the copies that were ordered before. Copies that other threads order meanwhile
     /// only read the memory: one that writes it takes `&mut self`.
     #[track_caller]
-    fn wait(&self) -> Result<()> {
+    pub(crate) fn wait(&self) -> Result<()> {
         self.core.not_forked()?;
         let fence = match &*self.lock() {
             Copies::Until(Some(fence)) if !fence.is_done() => fence.clone(),
@@ -413,28 +460,9 @@ impl<T: DeviceCopy> Drop for PinnedBuffer<T> {
         let ledger_bytes = (self.len * size_of::<T>()) as u64;
         self.core.ledger().remove(Kind::PinnedBytes, ledger_bytes);
         let copies = std::mem::replace(self.copies(), Copies::Unknown);
-        if let Home::Owner(owner, block) = &self.home {
-            self.core.ledger().remove(Kind::Pinned, 1);
-            // The host's last look at it, as far as this buffer goes.
-            let _last = self.host_may_touch();
-            if self.core.not_forked().is_ok() {
-                owner.release(*block, copies);
-            }
-            return;
-        }
-        if copies.settle(self.core.site()) {
-            let raw = self.host_may_touch().as_ptr().cast();
-            let _ = self.core.dispose(Kind::Pinned, |driver| {
-                let _relaxed = RelaxedCapture::uncounted(driver);
-                // SAFETY: allocated by `new`; no copy runs, and nothing refers to it.
-                unsafe { driver.cuMemFreeHost(raw) }
-            });
-        } else {
-            self.core.ledger().remove(Kind::Pinned, 1);
-            let raw = Allocated(self.host_may_touch().as_ptr().cast());
-            // SAFETY: allocated by `new`, and nothing refers to it.
-            self.core.bury(unsafe { Grave::new(raw, None) });
-        }
+        let home = std::mem::replace(&mut self.home, Home::Driver);
+        let start = self.host_may_touch().as_ptr().cast();
+        home.take_back(start, copies, &self.core);
     }
 }
 

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use cupola_sys::driver::{CUcontext, Driver};
 
 use super::ContextInner;
-use crate::buffer::BufferManager;
+use crate::buffer::{BufferManager, DeviceCopy, PinnedSlice, PinnedSliceMut};
 use crate::copies::{CopyMode, CopyScheduler, MEASURED_BYTES};
 use crate::driver::{ContextCore, ContextKind, CurrentGuard};
 use crate::error::{Error, LossWatch, PoisonPolicy, Result};
 use crate::event::EventManager;
 use crate::handle::ContextHandle;
-use crate::host::{HostCaching, PinnedBacking, PinnedPool, PinnedPoolConfig};
+use crate::host::{
+    self, HostCaching, PinnedBacking, PinnedPool, PinnedPoolConfig, RegisterError, RegisteredBuffer,
+};
 use crate::module::ModuleManager;
 use crate::pool::{MemoryPool, PoolConfig};
 use crate::stream::StreamManager;
@@ -147,6 +149,91 @@ impl Context {
     #[track_caller]
     pub fn pinned_backing(&self) -> Result<PinnedBacking> {
         self.0.host.backing(self.core())
+    }
+
+    /// Page-locks a vector in place (`cuMemHostRegister`), with the elements that it has.
+    ///
+    /// # Errors
+    /// A [`RegisterError`], which has the vector: [`Error::Host`] with
+    /// [`AlreadyRegistered`](crate::HostMemoryError::AlreadyRegistered) or
+    /// [`NoRegistration`](crate::HostMemoryError::NoRegistration); [`Error::Poisoned`],
+    /// [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemHostRegister")]
+    #[track_caller]
+    pub fn register_host<T: DeviceCopy>(
+        &self,
+        mut memory: Vec<T>,
+    ) -> Result<RegisteredBuffer<T>, RegisterError<Vec<T>>> {
+        let (start, len) = (memory.as_mut_ptr(), memory.len());
+        // SAFETY: a vector's elements stay where they are when it moves, and nothing but it touches them.
+        unsafe { self.register_host_raw(memory, start, len) }
+    }
+
+    /// Page-locks memory of any owner in place, as [`register_host`](Self::register_host): a mapping of a
+    /// file, memory of another library. `memory` is dropped when it was unregistered.
+    ///
+    /// # Errors
+    /// As [`register_host`](Self::register_host), and [`Error::Invalid`] for a null address.
+    ///
+    /// # Safety
+    /// `start` is aligned, and the address of `len` initialised elements that may be read and written.
+    /// They stay where they are, and nothing else touches them, until `memory` is dropped or moved out of
+    /// the buffer.
+    #[doc(alias = "cuMemHostRegister")]
+    #[track_caller]
+    pub unsafe fn register_host_raw<T: DeviceCopy, M: Send + 'static>(
+        &self,
+        memory: M,
+        start: *mut T,
+        len: usize,
+    ) -> Result<RegisteredBuffer<T, M>, RegisterError<M>> {
+        let events = self.0.buffers.events();
+        // SAFETY: this function's own condition.
+        unsafe { RegisteredBuffer::new(memory, start, len, self.core(), events) }
+    }
+
+    /// Page-locks borrowed elements in place while `work` runs (`cuMemHostRegister`), and waits for the
+    /// copies of them at its end: a value that a caller could forget to drop would leave the device with
+    /// memory that is gone.
+    ///
+    /// # Errors
+    /// As [`register_host`](Self::register_host); as [`PinnedBuffer::as_mut_slice`] when the elements
+    /// were not written as they were to be, after the call of `work`. An element that is no value is
+    /// zeros then.
+    ///
+    /// # Aborts
+    /// If the end of a copy cannot be waited for in a context that is not lost: the device would write to
+    /// memory that is the caller's again.
+    ///
+    /// [`PinnedBuffer::as_mut_slice`]: crate::PinnedBuffer::as_mut_slice
+    #[doc(alias = "cuMemHostRegister")]
+    #[track_caller]
+    pub fn with_registered<T: DeviceCopy, R>(
+        &self,
+        memory: &mut [T],
+        work: impl FnOnce(PinnedSliceMut<'_, T>) -> R,
+    ) -> Result<R> {
+        host::with_registered(memory, self.core(), self.0.buffers.events(), work)
+    }
+
+    /// The same of elements that are only read, and may be in memory that must not be written, such as a
+    /// mapping of a file (`CU_MEMHOSTREGISTER_READ_ONLY`).
+    ///
+    /// # Errors
+    /// As [`register_host`](Self::register_host); [`Error::Host`] with
+    /// [`NoReadOnlyRegistration`](crate::HostMemoryError::NoReadOnlyRegistration) before CUDA 11.4 and
+    /// for devices without it.
+    ///
+    /// # Aborts
+    /// As [`with_registered`](Self::with_registered).
+    #[doc(alias = "cuMemHostRegister")]
+    #[track_caller]
+    pub fn with_registered_read_only<T: DeviceCopy, R>(
+        &self,
+        memory: &[T],
+        work: impl FnOnce(PinnedSlice<'_, T>) -> R,
+    ) -> Result<R> {
+        host::with_registered_read_only(memory, self.core(), self.0.buffers.events(), work)
     }
 
     /// Free and total bytes of the device, counting every process (`cuMemGetInfo_v2`).

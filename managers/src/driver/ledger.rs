@@ -134,7 +134,7 @@ pub struct Live {
     pub buffers: u64,
     /// Bytes in device buffers.
     pub bytes: u64,
-    /// Pinned host buffers.
+    /// Pinned host buffers, those of registered memory among them.
     pub pinned: u64,
     /// Bytes in pinned host buffers.
     pub pinned_bytes: u64,

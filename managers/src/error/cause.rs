@@ -132,7 +132,7 @@ impl Cause {
     }
 
     /// Writes all but the driver's explanation.
-    pub(super) fn fmt_own(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(crate) fn fmt_own(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(device) = self.site.device {
             write!(f, "device {device}: ")?;
         }

@@ -299,6 +299,7 @@ impl Error {
             | Self::Unverified { cause, .. } => Some(cause),
             Self::Poisoned { first, .. } | Self::Tainted { first } => Some(first),
             Self::Item(item) => item.error.cause(),
+            Self::Host(error) => error.cause(),
             _ => None,
         }
     }

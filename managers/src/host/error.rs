@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::usage::PinnedUsage;
-use crate::error::ErrorClass;
+use crate::error::{Cause, ErrorClass};
 
 /// Why an operation of [`host`](crate::host) memory was refused. Nothing was made or changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,13 +24,42 @@ pub enum HostMemoryError {
         /// The system's code, if there is one.
         code: Option<i32>,
     },
+    /// The memory, or a part of it, is registered or page-locked already (`cuMemHostRegister`).
+    AlreadyRegistered {
+        /// The call that failed.
+        cause: Cause,
+    },
+    /// The device registers no memory of the program: in confidential computing, and where host and
+    /// device have one memory (`cuMemHostRegister`).
+    NoRegistration {
+        /// The call that failed.
+        cause: Cause,
+    },
+    /// The device or its driver registers no memory for reading alone
+    /// (`CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED`).
+    NoReadOnlyRegistration,
 }
 
 impl HostMemoryError {
+    /// The failed call of the driver, if there was one.
+    pub(crate) fn cause(&self) -> Option<&Cause> {
+        match self {
+            Self::AlreadyRegistered { cause } | Self::NoRegistration { cause } => Some(cause),
+            Self::OverLimit { .. } | Self::System { .. } | Self::NoReadOnlyRegistration => None,
+        }
+    }
+
     /// The remedy.
     pub(crate) fn advice(&self) -> &'static str {
         match self {
             Self::OverLimit { .. } => "drop buffers or raise the limit",
+            Self::AlreadyRegistered { .. } => {
+                "use what has registered it, or copies of other memory"
+            }
+            Self::NoRegistration { .. } => "copy through a pinned pool",
+            Self::NoReadOnlyRegistration => {
+                "register memory that may be written, or copy through a pinned pool"
+            }
             Self::System { .. } => {
                 "free host memory, or raise the limit of the process (ulimit -v)"
             }
@@ -40,6 +69,8 @@ impl HostMemoryError {
     pub(crate) fn class(&self) -> ErrorClass {
         match self {
             Self::OverLimit { .. } | Self::System { .. } => ErrorClass::Resource,
+            Self::AlreadyRegistered { .. } => ErrorClass::Programmer,
+            Self::NoRegistration { .. } | Self::NoReadOnlyRegistration => ErrorClass::Unsupported,
         }
     }
 }
@@ -51,6 +82,17 @@ impl fmt::Display for HostMemoryError {
                 f,
                 "over the limit of pinned memory: {requested} bytes asked for, {usage}"
             ),
+            Self::AlreadyRegistered { cause } => {
+                f.write_str("the memory, or a part of it, is registered already: ")?;
+                cause.fmt_own(f)
+            }
+            Self::NoRegistration { cause } => {
+                f.write_str("the device registers no host memory: ")?;
+                cause.fmt_own(f)
+            }
+            Self::NoReadOnlyRegistration => {
+                f.write_str("the device registers no host memory for reading alone")
+            }
             Self::System { bytes, code } => {
                 write!(
                     f,

@@ -1,8 +1,10 @@
-//! Host memory that devices reach: page-locked memory under a limit.
+//! Host memory that devices reach: page-locked memory under a limit, and memory of the program's own
+//! that is page-locked in place.
 //!
 //! * [`PinnedPool`]: page-locked memory in regions (`region`), which are made of pages that several
 //!   threads touch (`mapping`), cut into the memory of [`PinnedBuffer`](crate::PinnedBuffer)s by a heap
 //!   (`state`).
+//! * [`RegisteredBuffer`]: registered memory of the program's.
 //!
 //! `docs/design/host.md` says why it is so.
 
@@ -11,6 +13,7 @@ mod error;
 mod mapping;
 mod pool;
 mod region;
+mod registered;
 mod state;
 mod usage;
 
@@ -20,6 +23,8 @@ pub use config::{HostCaching, PinnedPoolConfig};
 pub use error::HostMemoryError;
 pub use pool::PinnedPool;
 pub use region::PinnedBacking;
+pub use registered::{RegisterError, RegisteredBuffer};
+pub(crate) use registered::{with_registered, with_registered_read_only};
 pub use usage::PinnedUsage;
 
 use crate::driver::ContextCore;

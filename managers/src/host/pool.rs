@@ -15,7 +15,7 @@ use super::error::HostMemoryError;
 use super::region::{PinnedBacking, QUANTUM, Region};
 use super::state::{LARGEST, Pending, State};
 use super::usage::PinnedUsage;
-use crate::buffer::{BlockOwner, BufferTable, Copies, DeviceCopy, PinnedBuffer, byte_len};
+use crate::buffer::{BlockOwner, BufferTable, Copies, DeviceCopy, Home, PinnedBuffer, byte_len};
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::EventPool;
@@ -139,11 +139,11 @@ impl PinnedPool {
             return Err(Error::invalid("pinned memory", problem));
         }
         let (block, start) = self.0.allocate(bytes, align_of::<T>() as u64)?;
-        let owner: Arc<dyn BlockOwner> = Arc::clone(&self.0) as _;
+        let home = Home::Block(Arc::clone(&self.0) as _, block);
         // SAFETY: the block has at least `bytes` bytes at `start`, initialised when the region was
         // made, aligned as asked for in a region that begins on a page, and free until now. The pool
         // keeps the region while the block is out.
-        Ok(unsafe { PinnedBuffer::in_block(start.cast(), len, owner, block, core, events) })
+        Ok(unsafe { PinnedBuffer::at_home(start.cast(), len, home, core, events) })
     }
 
     /// Pinned memory of `len` elements, all zero.

@@ -4,6 +4,7 @@ mod limits;
 mod model;
 mod pool;
 mod profiles;
+mod registered;
 
 #[path = "../../src/test_bench.rs"]
 mod test_bench;
