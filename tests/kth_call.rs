@@ -121,6 +121,7 @@ fn every_call_of_host_memory_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine.clone(), host::pinned).title("a pinned pool, CUDA 13.0"));
     run(&Sweep::new(machine.clone(), host::registered).title("registered memory, CUDA 13.0"));
+    run(&Sweep::new(machine.clone(), host::managed).title("managed memory, CUDA 13.0"));
     let machine = machine.profile(Profile::Confidential);
     run(&Sweep::new(machine, host::pinned).title("a pinned pool without registrations, CUDA 13.0"));
 }

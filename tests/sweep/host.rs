@@ -1,6 +1,6 @@
 //! Host memory that devices reach.
 
-use cupola_managers::host::PinnedPoolConfig;
+use cupola_managers::host::{ManagedAdvice, ManagedLocation, PinnedPoolConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::{Context, Error, ops};
 use cupola_testing::Stage;
@@ -61,5 +61,30 @@ fn registrations(context: &Context) -> Result<(), Error> {
     })??;
     let dropped = context.register_host(vec![1u32; 64])?;
     ops::copy_to_device(&dropped, &mut there, &stream)?;
+    Ok(())
+}
+
+/// Managed memory, looked at and worked on by turns.
+pub(crate) fn managed(stage: &Stage) -> Outcome {
+    Ok(managed_memory(&stage.context()?)?)
+}
+
+fn managed_memory(context: &Context) -> Result<(), Error> {
+    let stream = context.streams().acquire(Default::default())?;
+    let mut words = context.managed::<u32>(64)?;
+    words.as_mut_slice()?.fill(1);
+    words.advise(.., ManagedAdvice::AccessedBy(ManagedLocation::Device))?;
+    words.prefetch(.., ManagedLocation::Device, &stream)?;
+    // SAFETY: the view is given to the fill on its stream alone.
+    let view = unsafe { words.device_mut(&stream) }?;
+    ops::fill(view.slice(32..)?, 7, &stream)?;
+    assert_eq!(
+        words.as_slice()?[31..33],
+        [1, 7],
+        "success, but not of the work"
+    );
+    // SAFETY: as before.
+    let view = unsafe { words.device_mut(&stream) }?;
+    ops::fill(view, 2, &stream)?;
     Ok(())
 }

@@ -13,7 +13,8 @@ use crate::error::{Error, LossWatch, PoisonPolicy, Result};
 use crate::event::EventManager;
 use crate::handle::ContextHandle;
 use crate::host::{
-    self, HostCaching, PinnedBacking, PinnedPool, PinnedPoolConfig, RegisterError, RegisteredBuffer,
+    self, HostCaching, ManagedBuffer, PinnedBacking, PinnedPool, PinnedPoolConfig, RegisterError,
+    RegisteredBuffer,
 };
 use crate::module::ModuleManager;
 use crate::pool::{MemoryPool, PoolConfig};
@@ -151,7 +152,9 @@ impl Context {
         self.0.host.backing(self.core())
     }
 
-    /// Page-locks a vector in place (`cuMemHostRegister`), with the elements that it has.
+    /// Page-locks a vector in place (`cuMemHostRegister`), with the elements that it has. Whole pages are
+    /// locked: a driver may refuse elements that share one with other registered memory. So it is for
+    /// large vectors; small ones are better copied through a [`PinnedPool`].
     ///
     /// # Errors
     /// A [`RegisterError`], which has the vector: [`Error::Host`] with
@@ -234,6 +237,18 @@ impl Context {
         work: impl FnOnce(PinnedSlice<'_, T>) -> R,
     ) -> Result<R> {
         host::with_registered_read_only(memory, self.core(), self.0.buffers.events(), work)
+    }
+
+    /// Managed memory of `len` elements, whose contents are not specified.
+    ///
+    /// # Errors
+    /// [`Error::Host`] with [`NoManagedMemory`](crate::HostMemoryError::NoManagedMemory);
+    /// [`Error::Invalid`] when they are more bytes than there are addresses; [`Error::Poisoned`],
+    /// [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemAllocManaged")]
+    #[track_caller]
+    pub fn managed<T: DeviceCopy>(&self, len: usize) -> Result<ManagedBuffer<T>> {
+        ManagedBuffer::new(self.core(), len)
     }
 
     /// Free and total bytes of the device, counting every process (`cuMemGetInfo_v2`).

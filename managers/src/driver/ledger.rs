@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     PinnedBytes,
     /// Regions that pinned pools have page-locked.
     PinnedRegion,
+    /// Managed buffers.
+    Managed,
     /// Page-locked memory that is given back when its context ends.
     Buried,
     /// Objects whose destruction failed: they are counted here and no longer elsewhere.
@@ -140,6 +142,8 @@ pub struct Live {
     pub pinned_bytes: u64,
     /// Regions of host memory that pinned pools have page-locked.
     pub pinned_regions: u64,
+    /// Managed buffers.
+    pub managed: u64,
     /// Page-locked host memory that is given back when its context ends: pinned buffers that were
     /// dropped when a context of this crate's making was lost, and memory of the crate's own.
     pub buried: u64,
@@ -321,6 +325,7 @@ impl Ledger {
             pinned: count(Kind::Pinned),
             pinned_bytes: count(Kind::PinnedBytes),
             pinned_regions: count(Kind::PinnedRegion),
+            managed: count(Kind::Managed),
             buried: count(Kind::Buried),
             abandoned: count(Kind::Abandoned),
             abandoned_bytes: count(Kind::AbandonedBytes),

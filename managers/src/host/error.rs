@@ -38,6 +38,11 @@ pub enum HostMemoryError {
     /// The device or its driver registers no memory for reading alone
     /// (`CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED`).
     NoReadOnlyRegistration,
+    /// The device has no managed memory (`CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY`).
+    NoManagedMemory,
+    /// The host must not touch the device's managed memory while anything runs there, and what other
+    /// code runs is not known (no `CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS`).
+    NoConcurrentAccess,
 }
 
 impl HostMemoryError {
@@ -45,7 +50,7 @@ impl HostMemoryError {
     pub(crate) fn cause(&self) -> Option<&Cause> {
         match self {
             Self::AlreadyRegistered { cause } | Self::NoRegistration { cause } => Some(cause),
-            Self::OverLimit { .. } | Self::System { .. } | Self::NoReadOnlyRegistration => None,
+            _ => None,
         }
     }
 
@@ -57,6 +62,8 @@ impl HostMemoryError {
                 "use what has registered it, or copies of other memory"
             }
             Self::NoRegistration { .. } => "copy through a pinned pool",
+            Self::NoManagedMemory => "use device memory and copies",
+            Self::NoConcurrentAccess => "copy from and to it: ops::read, ops::write",
             Self::NoReadOnlyRegistration => {
                 "register memory that may be written, or copy through a pinned pool"
             }
@@ -70,7 +77,10 @@ impl HostMemoryError {
         match self {
             Self::OverLimit { .. } | Self::System { .. } => ErrorClass::Resource,
             Self::AlreadyRegistered { .. } => ErrorClass::Programmer,
-            Self::NoRegistration { .. } | Self::NoReadOnlyRegistration => ErrorClass::Unsupported,
+            Self::NoRegistration { .. }
+            | Self::NoReadOnlyRegistration
+            | Self::NoManagedMemory
+            | Self::NoConcurrentAccess => ErrorClass::Unsupported,
         }
     }
 }
@@ -90,6 +100,10 @@ impl fmt::Display for HostMemoryError {
                 f.write_str("the device registers no host memory: ")?;
                 cause.fmt_own(f)
             }
+            Self::NoManagedMemory => f.write_str("the device has no managed memory"),
+            Self::NoConcurrentAccess => f.write_str(
+                "the host must not touch managed memory of this device while anything runs there",
+            ),
             Self::NoReadOnlyRegistration => {
                 f.write_str("the device registers no host memory for reading alone")
             }

@@ -1,15 +1,17 @@
-//! Host memory that devices reach: page-locked memory under a limit, and memory of the program's own
-//! that is page-locked in place.
+//! Host memory that devices reach: page-locked memory under a limit, memory of the program's own that
+//! is page-locked in place, and managed memory.
 //!
 //! * [`PinnedPool`]: page-locked memory in regions (`region`), which are made of pages that several
 //!   threads touch (`mapping`), cut into the memory of [`PinnedBuffer`](crate::PinnedBuffer)s by a heap
 //!   (`state`).
 //! * [`RegisteredBuffer`]: registered memory of the program's.
+//! * [`ManagedBuffer`]: memory with one address for host and devices, which the driver moves.
 //!
 //! `docs/design/host.md` says why it is so.
 
 mod config;
 mod error;
+mod managed;
 mod mapping;
 mod pool;
 mod region;
@@ -21,6 +23,7 @@ use std::sync::OnceLock;
 
 pub use config::{HostCaching, PinnedPoolConfig};
 pub use error::HostMemoryError;
+pub use managed::{ManagedAdvice, ManagedBuffer, ManagedLocation};
 pub use pool::PinnedPool;
 pub use region::PinnedBacking;
 pub use registered::{RegisterError, RegisteredBuffer};

@@ -1,6 +1,7 @@
 //! Host memory that devices reach, on software devices of every profile in strict mode.
 
 mod limits;
+mod managed;
 mod model;
 mod pool;
 mod profiles;

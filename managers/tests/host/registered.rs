@@ -209,3 +209,50 @@ fn memory_that_stays_registered_is_not_freed() {
     // SAFETY: registered, and used by nothing.
     unsafe { context.driver().cuMemHostUnregister(at.cast()) }.unwrap();
 }
+
+// Without it some order of registrations, copies and ends could give other elements back, leave memory
+// page-locked, or refuse what is not registered.
+#[test]
+fn random_registrations_keep_their_elements() {
+    fn property(steps: Vec<(u8, u16, u8)>) -> bool {
+        let bench = bench();
+        let (context, stream) = (&bench.base.context, &bench.stream);
+        let mut alive: Vec<(RegisteredBuffer<u8>, Vec<u8>)> = Vec::new();
+        for (step, number, byte) in steps {
+            let at = usize::from(number) % alive.len().max(1);
+            match step % 5 {
+                0 | 1 => {
+                    let elements = vec![byte; usize::from(number)];
+                    alive.push((context.register_host(elements.clone()).unwrap(), elements));
+                }
+                2 if !alive.is_empty() => {
+                    let (buffer, elements) = alive.swap_remove(at);
+                    assert_eq!(buffer.into_inner().unwrap(), elements);
+                }
+                3 if !alive.is_empty() => {
+                    let (buffer, elements) = alive.swap_remove(at);
+                    let mut there = bench.pool.allocate(buffer.len(), stream).unwrap();
+                    ops::copy_to_device(&buffer, &mut there, stream).unwrap();
+                    drop(buffer);
+                    assert_eq!(there.to_vec(stream).unwrap(), elements);
+                }
+                _ => {
+                    if let Some((buffer, elements)) = alive.get_mut(at) {
+                        elements.fill(byte);
+                        let there = bench.pool.upload(elements, stream).unwrap();
+                        ops::copy_to_host(&there, buffer, stream).unwrap();
+                    }
+                }
+            }
+            let there = alive.iter().filter(|(buffer, _)| !buffer.is_empty());
+            assert_eq!(registrations(&bench), there.count());
+        }
+        drop(alive);
+        bench.finish();
+        true
+    }
+    quickcheck::QuickCheck::new()
+        .rng(quickcheck::Gen::new(60))
+        .tests(40)
+        .quickcheck(property as fn(Vec<(u8, u16, u8)>) -> bool);
+}

@@ -32,6 +32,8 @@ fn what_a_driver_lacks_is_named() {
         id::cuTensorMapEncodeTiled,
         id::cuFuncSetAttribute,
         id::cuMemAllocAsync,
+        id::cuMemAllocManaged,
+        id::cuMemHostRegister_v2,
         id::cuDevicePrimaryCtxSetFlags_v2,
     ];
     for call in calls {
@@ -66,6 +68,11 @@ fn what_a_driver_lacks_is_named() {
             id::cuMemAllocAsync => {
                 Allocation::new(DriverAllocator::new(&context), 8, 8, &stream).map(drop)
             }
+            id::cuMemAllocManaged => context.managed::<u8>(8).map(drop),
+            id::cuMemHostRegister_v2 => context
+                .register_host(vec![0u8; 8])
+                .map(drop)
+                .map_err(Error::from),
             _ => device.contexts().set_primary_waiting(Waiting::Spin),
         };
         let Err(Error::Unsupported { symbol, .. }) = refused else {
