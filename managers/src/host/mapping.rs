@@ -1,5 +1,7 @@
 //! `Mapping`: pages of the process, touched by several threads.
 
+use crate::driver::Origin;
+
 /// The size of a huge page: mappings of as much and more begin at one.
 #[cfg(target_os = "linux")]
 const HUGE_PAGE: usize = 2 << 20;
@@ -15,10 +17,15 @@ const THREADS: usize = 16;
 
 /// Private anonymous memory of the process, given back when it is dropped. All of it is there: each
 /// page was written to, so that page-locking it has nothing left to do but to lock.
+///
+/// A fork has none of it. It would share the pages until one of both writes to them: the writer gets
+/// others then, and the device would go on with the first.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: *mut u8,
     bytes: usize,
+    /// The process that has it.
+    origin: Origin,
 }
 
 // SAFETY: the memory is owned, and bytes are Send.
@@ -36,10 +43,11 @@ mod linux {
     use core::ffi::{c_int, c_void};
     use std::{io, ptr, thread};
 
-    use super::{HUGE_PAGE, Mapping, PAGE, SHARE, THREADS};
+    use super::{HUGE_PAGE, Mapping, Origin, PAGE, SHARE, THREADS};
 
     const PROT_READ_WRITE: c_int = 1 | 2;
     const MAP_PRIVATE_ANONYMOUS: c_int = 0x02 | 0x20;
+    const MADV_DONTFORK: c_int = 10;
     const MADV_HUGEPAGE: c_int = 14;
 
     unsafe extern "C" {
@@ -113,9 +121,18 @@ mod linux {
                 unmap(at, before);
                 unmap(start.wrapping_add(bytes), slack - before);
             }
-            // SAFETY: advice changes nothing that a program sees; a system without huge pages refuses.
+            let mapping = Self {
+                start,
+                bytes,
+                origin: Origin::here(),
+            };
+            // SAFETY: the mapping, which is this function's.
+            if unsafe { madvise(start.cast(), bytes, MADV_DONTFORK) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // SAFETY: as before. A system without huge pages refuses, and does without.
             let _ = unsafe { madvise(start.cast(), bytes, MADV_HUGEPAGE) };
-            Ok(Self { start, bytes })
+            Ok(mapping)
         }
 
         /// Writes to each page, each thread to its part of them.
@@ -161,6 +178,10 @@ mod linux {
 
     impl Drop for Mapping {
         fn drop(&mut self) {
+            // A fork may have other memory there by now.
+            if self.origin.is_elsewhere() {
+                return;
+            }
             // SAFETY: the pages of the mapping, whose owner is gone.
             unsafe { unmap(self.start, self.bytes) };
         }

@@ -357,7 +357,7 @@ impl Drop for Pool {
         let state = state.unwrap_or_else(std::sync::PoisonError::into_inner);
         let state = std::mem::replace(state, State::new(state.backing));
         if self.core.not_forked().is_err() {
-            // What the driver has locked is the parent's; the child's own pages go.
+            // All of it is the parent's.
             return;
         }
         let site = self.core.site();
