@@ -1,5 +1,6 @@
 //! The pool: its limit, its account, and what is left of it.
 
+mod host;
 mod pointers;
 
 use std::sync::atomic::{AtomicBool, Ordering};
