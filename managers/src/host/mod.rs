@@ -17,6 +17,8 @@ mod pool;
 mod region;
 mod registered;
 mod state;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod usage;
 
 use std::sync::OnceLock;

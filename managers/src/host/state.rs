@@ -86,7 +86,7 @@ impl State {
     pub(super) fn put(&mut self, block: Block, copies: Copies) {
         self.pending_bytes += block.size();
         self.pending_blocks += 1;
-        match copies.are_done() {
+        match copies.are_done() || mutant!("pinned_block_is_free_under_copies") {
             true => self.free(block),
             false => self.pending.push_back(Pending { block, copies }),
         }
@@ -166,6 +166,7 @@ impl State {
     ) -> impl Iterator<Item = Region> {
         for pending in &self.pending {
             if !is_done(&pending.copies)
+                && !mutant!("pinned_region_is_given_back_under_copies")
                 && let Some(Some(region)) = self.regions.get_mut(number(pending.block))
             {
                 region.is_condemned = true;
