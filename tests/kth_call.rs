@@ -116,11 +116,14 @@ fn every_call_of_a_pool_may_fail() {
     run(&Sweep::new(machine, memory::chunks).title("memory of chunks"));
 }
 
+// Registered memory without 4: it is the program's again when the driver has shut down, which may
+// register it once more, while the software device goes on with what it has.
 #[test]
 fn every_call_of_host_memory_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine.clone(), host::pinned).title("a pinned pool, CUDA 13.0"));
-    run(&Sweep::new(machine.clone(), host::registered).title("registered memory, CUDA 13.0"));
+    let sweep = Sweep::new(machine.clone(), host::registered).codes(without(4));
+    run(&sweep.title("registered memory, CUDA 13.0"));
     run(&Sweep::new(machine.clone(), host::managed).title("managed memory, CUDA 13.0"));
     let machine = machine.profile(Profile::Confidential);
     run(&Sweep::new(machine, host::pinned).title("a pinned pool without registrations, CUDA 13.0"));

@@ -54,7 +54,6 @@ fn registrations(context: &Context) -> Result<(), Error> {
         ops::copy_to_host(&there, view, &stream)
     })??;
     assert_eq!(borrowed, [7; 64], "success, but not of the work");
-    // Others: a driver that says that it has shut down has let go of the first, as far as is known.
     let constant = [3; 64];
     context.with_registered_read_only(&constant, |view| {
         ops::copy_to_device(view, &mut there, &stream)

@@ -95,10 +95,13 @@ impl Leaks {
             pools,
             buffers,
             pinned,
+            pinned_regions,
+            managed,
             abandoned,
             ..
         } = *live;
-        let objects = contexts + streams + events + modules + pools + buffers + pinned;
+        let of_device = contexts + streams + events + modules + pools + buffers;
+        let objects = of_device + pinned + pinned_regions + managed;
         Self {
             objects,
             abandoned,

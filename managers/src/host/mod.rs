@@ -53,6 +53,10 @@ impl HostMemory {
             return Ok(*backing);
         }
         let found = region::probe(core)?;
+        if let PinnedBacking::Allocated { refused: Some(_) } | PinnedBacking::Managed { .. } = found
+        {
+            tracing::warn!(device = core.ordinal(), "pinned memory is {found}");
+        }
         Ok(*self.backing.get_or_init(|| found))
     }
 }
