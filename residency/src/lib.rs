@@ -48,17 +48,16 @@ mod config;
 mod error;
 mod evict;
 mod host_copy;
-mod layout;
 mod lease;
 mod load;
 mod loader;
 mod metrics;
+mod pieces;
 pub mod policy;
 mod residency;
 mod share;
 mod slot;
 mod source;
-mod stock;
 mod table;
 
 pub use config::{ResidencyConfig, SlotConfig};

@@ -13,13 +13,12 @@ use cupola_managers::{Context, Stream};
 
 use crate::config::{ResidencyConfig, SlotConfig};
 use crate::error::{ResidencyError, Result};
-use crate::layout::Layout;
 use crate::loader::Loader;
 use crate::metrics::{Metrics, Usage};
+use crate::pieces::{Layout, Stock};
 use crate::policy::EvictionPolicy;
 use crate::slot::{Slot, SlotCore};
 use crate::source::{Source, Staging};
-use crate::stock::Stock;
 use crate::table::{Entry, Table};
 
 /// Models that share a device's memory under one exact limit, see the [crate](crate). Clones are the same.
