@@ -15,6 +15,8 @@ pub struct PhysicalMemory {
     memory: VirtualMemory,
     handle: MemoryHandle,
     bytes: u64,
+    /// The driver holds on to it: it is not given back, and stays charged.
+    abandoned: bool,
 }
 
 impl PhysicalMemory {
@@ -23,6 +25,7 @@ impl PhysicalMemory {
             memory,
             handle,
             bytes,
+            abandoned: false,
         }
     }
 
@@ -42,6 +45,13 @@ impl PhysicalMemory {
         self.memory.is_same(memory)
     }
 
+    /// The memory cannot be unmapped, so it is still in use: the driver keeps it, and it counts as
+    /// abandoned. Its context may end all the same.
+    pub(super) fn abandon(mut self) {
+        self.memory.vmm().note_abandoned();
+        self.abandoned = true;
+    }
+
     #[track_caller]
     fn release(&self) -> Result<()> {
         // SAFETY: the handle is this value's, which ends now; a range that has it mapped owns the value.
@@ -51,6 +61,9 @@ impl PhysicalMemory {
 
 impl Drop for PhysicalMemory {
     fn drop(&mut self) {
+        if self.abandoned {
+            return;
+        }
         match self.release() {
             Ok(()) => self.memory.note_released(self.bytes),
             Err(_) => self.memory.vmm().note_abandoned(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::mem::{self, ManuallyDrop};
+use std::mem;
 use std::ops::Range;
 
 use cupola_sys::driver::{CUdeviceptr, CUmemAccess_flags};
@@ -233,10 +233,8 @@ impl Drop for AddressRange {
             // type's documentation demands of those who give its addresses to work.
             let unmapped = unsafe { self.memory.vmm().unmap(self.base + offset, piece.bytes()) };
             if unmapped.is_err() {
-                // Still mapped, so still in use and charged: it is leaked.
                 is_empty = false;
-                self.memory.vmm().note_abandoned();
-                let _ = ManuallyDrop::new(piece);
+                piece.abandon();
             }
         }
         if !is_empty {
