@@ -211,6 +211,18 @@ pub(crate) fn has_virtual_memory(driver: &Driver, device: CUdevice) -> Result<bo
         .flag(Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
 }
 
+/// Whether a device gives file descriptors of its memory to other processes.
+#[cfg(unix)]
+pub(crate) fn has_file_handles(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
+    Attributes::new(driver, device)
+        .flag(Attribute::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)
+}
+
+/// The identity of a device, or of a part of a divided one, across processes.
+pub(crate) fn uuid(driver: &Driver, device: CUdevice) -> Result<[u8; 16], DriverError> {
+    Ok(Attributes::new(driver, device).uuid()?.0)
+}
+
 /// Whether a device has no memory but the host's.
 pub(crate) fn is_integrated(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
     Attributes::new(driver, device).flag(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)

@@ -13,7 +13,9 @@ use cupola_sys::driver::{CUdevice, Driver};
 
 pub use architecture::Architecture;
 pub use features::Features;
-pub(crate) use info::{Attributes, has_virtual_memory, is_integrated};
+#[cfg(unix)]
+pub(crate) use info::has_file_handles;
+pub(crate) use info::{Attributes, has_virtual_memory, is_integrated, uuid};
 pub use info::{ComputeMode, DeviceInfo, PciAddress};
 
 pub use manager::DeviceManager;

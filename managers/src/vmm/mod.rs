@@ -35,17 +35,32 @@
 //! assert_eq!(limit.used(), 0);
 //! # Ok::<_, cupola_managers::Error>(())
 //! ```
+//!
+//! # Other processes
+//! On Unix, memory of [`VirtualMemory::create_exportable`] is [exported](PhysicalMemory::export) as a
+//! file descriptor, which another process [imports](VirtualMemory::import). It is one memory then: it
+//! lives until the last descriptor, handle and mapping in any process has gone, however that process
+//! ended. The crate `cupola-sharing` sends descriptors over Unix sockets.
 
 mod physical_memory;
 mod range;
 
 use std::fmt;
+#[cfg(unix)]
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cupola_core::Reservation;
+
 use crate::context::Context;
+use crate::device;
+use crate::driver::ContextCore;
 use crate::error::{Account, Error, Result};
-use crate::pool::{DeviceLimit, DriverCalls, Vmm, VmmCalls, is_out_of_memory};
+use crate::pool::{DeviceLimit, DriverCalls, MemoryHandle, Vmm, VmmCalls, is_out_of_memory};
+#[cfg(unix)]
+pub use physical_memory::ImportCharge;
+use physical_memory::Origin;
 pub use physical_memory::PhysicalMemory;
 pub use range::{Access, AddressRange, MapError};
 
@@ -54,6 +69,7 @@ pub use range::{Access, AddressRange, MapError};
 pub struct VirtualMemory(Arc<Shared>);
 
 struct Shared {
+    core: Arc<ContextCore>,
     vmm: Vmm,
     calls: Arc<VmmCalls>,
     limit: DeviceLimit,
@@ -75,6 +91,7 @@ impl Context {
         let calls = Arc::<VmmCalls>::default();
         let vmm = Vmm::required(self.core(), &calls)?;
         Ok(VirtualMemory(Arc::new(Shared {
+            core: Arc::clone(self.core()),
             vmm,
             calls,
             limit: limit.clone(),
@@ -92,7 +109,8 @@ impl VirtualMemory {
         self.0.vmm.page()
     }
 
-    /// The limit that physical memory is charged to.
+    /// The limit that physical memory is charged to, imported memory as its
+    /// importer has said.
     #[must_use]
     pub fn limit(&self) -> &DeviceLimit {
         &self.0.limit
@@ -122,24 +140,70 @@ impl VirtualMemory {
     #[track_caller]
     pub fn create(&self, bytes: u64) -> Result<PhysicalMemory> {
         self.check_size(bytes)?;
-        let Ok(charge) = self.0.limit.budget().reserve(bytes) else {
-            return Err(Error::OverLimit(Box::new(self.account(bytes))));
-        };
+        let charge = self.charge(bytes)?;
         let created = self.0.vmm.create(bytes);
-        if is_out_of_memory(&created)
-            && let Err(error) = &created
-            && let Some(cause) = error.cause()
-        {
-            return Err(Error::OutOfMemory {
-                cause: Box::new(cause.clone()),
-                account: Box::new(self.account(bytes)),
-            });
-        }
-        let handle = created?;
-        let _: u64 = charge.commit();
-        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.0.pieces.fetch_add(1, Ordering::Relaxed);
-        Ok(PhysicalMemory::new(self.clone(), handle, bytes))
+        self.finish(created, bytes, Some(charge), Origin::Created)
+    }
+
+    /// As [`create`](Self::create), of memory that other processes may have too:
+    /// [`PhysicalMemory::export`] (`cuMemCreate` for POSIX file descriptors).
+    ///
+    /// # Errors
+    /// As [`create`](Self::create); [`Error::Invalid`] also when the device shares no memory by file
+    /// descriptors ([`Features::POSIX_FILE_HANDLES`](crate::device::Features::POSIX_FILE_HANDLES)).
+    #[cfg(unix)]
+    #[doc(alias = "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR")]
+    #[track_caller]
+    pub fn create_exportable(&self, bytes: u64) -> Result<PhysicalMemory> {
+        self.check_size(bytes)?;
+        let charge = self.charge(bytes)?;
+        let created = self.0.vmm.create_exportable(bytes);
+        self.finish(created, bytes, Some(charge), Origin::Exportable)
+    }
+
+    /// The memory behind a descriptor of [`PhysicalMemory::export`], of another process or this one
+    /// (`cuMemImportFromShareableHandle`). The descriptor is closed, also when this fails.
+    ///
+    /// The driver does not say how many bytes there are, so `bytes` comes with the descriptor, from where
+    /// that comes from. Where it is wrong the memory cannot be mapped, which is the driver's error:
+    /// it maps the whole of an allocation or nothing. The bytes are charged as `charge` says; two imports of one memory are
+    /// two charges.
+    ///
+    /// # Errors
+    /// [`Error::OverLimit`] when the limit has no room for it; [`Error::Invalid`] when the size will not
+    /// do, or the device shares no memory by file descriptors; [`Error::Unsupported`] when the driver lacks
+    /// the function; [`Error::OutOfMemory`], [`Error::Poisoned`], [`Error::Forked`]; what the driver
+    /// returned, when the descriptor is of no memory above all.
+    #[cfg(unix)]
+    #[doc(alias = "cuMemImportFromShareableHandle")]
+    #[track_caller]
+    pub fn import(
+        &self,
+        file: OwnedFd,
+        bytes: u64,
+        charge: ImportCharge,
+    ) -> Result<PhysicalMemory> {
+        self.check_size(bytes)?;
+        let charged = match charge {
+            ImportCharge::ThisLimit => Some(self.charge(bytes)?),
+            ImportCharge::OtherLimit => None,
+        };
+        let imported = self.0.vmm.import(file.as_fd());
+        drop(file);
+        self.finish(imported, bytes, charged, Origin::Imported(charge))
+    }
+
+    /// The identity of the device, the same in all processes: that of a part where the device is divided
+    /// (MIG).
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuDeviceGetUuid")]
+    #[track_caller]
+    pub fn device_uuid(&self) -> Result<[u8; 16]> {
+        let core = &self.0.core;
+        let driver = core.enter()?;
+        core.check(device::uuid(driver, core.device()))
     }
 
     /// `bytes` bytes of addresses, a multiple of the [granularity](Self::granularity), with nothing
@@ -167,6 +231,38 @@ impl VirtualMemory {
         Ok(())
     }
 
+    /// Charges the limit, before the driver is asked.
+    fn charge(&self, bytes: u64) -> Result<Reservation<'_>> {
+        let charge = self.0.limit.budget().reserve(bytes);
+        charge.map_err(|_| Error::OverLimit(Box::new(self.account(bytes))))
+    }
+
+    /// What the driver has made is a value, and what it has refused is no charge.
+    fn finish(
+        &self,
+        made: Result<MemoryHandle>,
+        bytes: u64,
+        charge: Option<Reservation<'_>>,
+        origin: Origin,
+    ) -> Result<PhysicalMemory> {
+        if is_out_of_memory(&made)
+            && let Err(error) = &made
+            && let Some(cause) = error.cause()
+        {
+            return Err(Error::OutOfMemory {
+                cause: Box::new(cause.clone()),
+                account: Box::new(self.account(bytes)),
+            });
+        }
+        let handle = made?;
+        if let Some(charge) = charge {
+            let _: u64 = charge.commit();
+        }
+        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.0.pieces.fetch_add(1, Ordering::Relaxed);
+        Ok(PhysicalMemory::new(self.clone(), handle, bytes, origin))
+    }
+
     fn account(&self, requested: u64) -> Account {
         let limit = &self.0.limit;
         let mapped = self.bytes();
@@ -186,12 +282,14 @@ impl VirtualMemory {
         &self.0.vmm
     }
 
-    /// Physical memory is the driver's again.
-    fn note_released(&self, bytes: u64) {
-        let _ = self.0.limit.budget().release(bytes);
+    /// Physical memory is the driver's again, or only other processes' from now on.
+    fn note_released(&self, bytes: u64, origin: Origin) {
         self.0.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.0.pieces.fetch_sub(1, Ordering::Relaxed);
-        self.0.limit.note_room();
+        if origin.is_charged() {
+            let _ = self.0.limit.budget().release(bytes);
+            self.0.limit.note_room();
+        }
     }
 
     fn is_same(&self, other: &Self) -> bool {

@@ -1,13 +1,48 @@
 //! `PhysicalMemory`: memory of a device without an address.
 
 use std::fmt;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 
 use super::VirtualMemory;
+#[cfg(unix)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::pool::MemoryHandle;
 
+/// The limit that imported memory counts for.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportCharge {
+    /// The importer's: charged before the driver is asked, and released with the value, as memory that
+    /// the importer has created.
+    ThisLimit,
+    /// Another one, say that of the exporting process: the importer's is not charged.
+    OtherLimit,
+}
+
+/// Where memory comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Created,
+    #[cfg(unix)]
+    Exportable,
+    #[cfg(unix)]
+    Imported(ImportCharge),
+}
+
+impl Origin {
+    /// Whether the limit of this process has it.
+    pub(super) fn is_charged(self) -> bool {
+        #[cfg(unix)]
+        return self != Self::Imported(ImportCharge::OtherLimit);
+        #[cfg(not(unix))]
+        true
+    }
+}
+
 /// Physical memory of a device, mapped nowhere (`cuMemCreate`). Dropping it gives it back
-/// (`cuMemRelease`); where the driver refuses that, it counts as [abandoned](crate::Live::abandoned) and the
+/// (`cuMemRelease`), unless other processes have it too; where the driver refuses that, it counts as [abandoned](crate::Live::abandoned) and the
 /// bytes stay charged to the limit.
 #[doc(alias = "CUmemGenericAllocationHandle")]
 #[doc(alias = "cuMemRelease")]
@@ -15,18 +50,56 @@ pub struct PhysicalMemory {
     memory: VirtualMemory,
     handle: MemoryHandle,
     bytes: u64,
+    origin: Origin,
     /// The driver holds on to it: it is not given back, and stays charged.
     abandoned: bool,
 }
 
 impl PhysicalMemory {
-    pub(super) fn new(memory: VirtualMemory, handle: MemoryHandle, bytes: u64) -> Self {
+    pub(super) fn new(
+        memory: VirtualMemory,
+        handle: MemoryHandle,
+        bytes: u64,
+        origin: Origin,
+    ) -> Self {
         Self {
             memory,
             handle,
             bytes,
+            origin,
             abandoned: false,
         }
+    }
+
+    /// What has made it.
+    #[must_use]
+    pub fn virtual_memory(&self) -> &VirtualMemory {
+        &self.memory
+    }
+
+    /// A file descriptor by which another process [imports](VirtualMemory::import) this memory
+    /// (`cuMemExportToShareableHandle`). As long as it, or a duplicate of it, is open the memory lives,
+    /// though this value is dropped: it counts for no limit then. It is closed by `exec`, so a program
+    /// that is started meanwhile does not get it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the memory was not made by
+    /// [`create_exportable`](VirtualMemory::create_exportable): what was imported is exported by its
+    /// creator only; [`Error::Unsupported`] when the driver lacks the function; [`Error::Poisoned`],
+    /// [`Error::Forked`]; what the driver returned.
+    #[cfg(unix)]
+    #[doc(alias = "cuMemExportToShareableHandle")]
+    #[track_caller]
+    pub fn export(&self) -> Result<OwnedFd> {
+        if self.origin != Origin::Exportable {
+            return Err(Error::invalid(
+                "memory",
+                "it was not made by VirtualMemory::create_exportable",
+            ));
+        }
+        // SAFETY: the handle comes from `create_exportable`, as its origin says, and lives as long as
+        // this value.
+        unsafe { self.memory.vmm().export(self.handle) }
     }
 
     /// How many bytes it has.
@@ -65,7 +138,7 @@ impl Drop for PhysicalMemory {
             return;
         }
         match self.release() {
-            Ok(()) => self.memory.note_released(self.bytes),
+            Ok(()) => self.memory.note_released(self.bytes, self.origin),
             Err(_) => self.memory.vmm().note_abandoned(),
         }
     }

@@ -152,3 +152,71 @@ fn a_failed_call_changes_no_account() {
     drop(memory);
     bench.finish();
 }
+
+// Without it memory of the process alone could be given away, a device that shares none be asked to, or
+// memory be charged that another process's limit has.
+#[cfg(target_os = "linux")]
+#[test]
+fn only_exportable_memory_is_exported() {
+    use cupola_managers::vmm::ImportCharge::{OtherLimit, ThisLimit};
+    let bench = bench();
+    let limit = DeviceLimit::new(8 * MIB);
+    let memory = bench.base.context.virtual_memory(&limit).unwrap();
+    let private = memory.create(2 * MIB).unwrap();
+    assert!(matches!(
+        private.export(),
+        Err(Error::Invalid {
+            field: "memory",
+            ..
+        })
+    ));
+    let faults = &bench.base.faults;
+    // A driver that does not know the attribute, as one of a device without the ability.
+    let lacks = || {
+        let unknown = CUresult::CUDA_ERROR_INVALID_VALUE;
+        faults.reset();
+        faults.fail(id::cuDeviceGetAttribute, 1, unknown);
+    };
+    lacks();
+    assert!(matches!(
+        memory.create_exportable(2 * MIB),
+        Err(Error::Invalid {
+            field: "device",
+            ..
+        })
+    ));
+    let piece = memory.create_exportable(2 * MIB).unwrap();
+    let file = || piece.export().unwrap();
+    lacks();
+    assert!(matches!(
+        memory.import(file(), 2 * MIB, ThisLimit),
+        Err(Error::Invalid {
+            field: "device",
+            ..
+        })
+    ));
+    assert!(matches!(
+        memory.import(file(), 1, ThisLimit),
+        Err(Error::Invalid { field: "bytes", .. })
+    ));
+    // No memory's.
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let other = memory.import(reader.into(), 2 * MIB, ThisLimit);
+    assert!(other.is_err_and(|error| error.status().is_some()));
+    assert_eq!((limit.used(), memory.bytes()), (4 * MIB, 4 * MIB));
+    let free = memory.import(file(), 2 * MIB, OtherLimit).unwrap();
+    let charged = memory.import(file(), 2 * MIB, ThisLimit).unwrap();
+    assert_eq!((limit.used(), memory.bytes()), (6 * MIB, 8 * MIB));
+    assert!(charged.export().is_err());
+    // A length that is not the memory's: the driver maps all of it or nothing.
+    let wrong = memory.import(file(), 4 * MIB, OtherLimit).unwrap();
+    let mut range = memory.reserve(8 * MIB).unwrap();
+    let refused = range.map(0, wrong).unwrap_err();
+    assert!(refused.error.status().is_some(), "{refused}");
+    let calls = memory.driver_calls();
+    assert_eq!((calls.export, calls.import), (5, 4));
+    drop((private, piece, free, charged, range, refused));
+    assert_eq!((limit.used(), memory.bytes()), (0, 0));
+    drop(memory);
+    bench.finish();
+}

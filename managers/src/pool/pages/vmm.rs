@@ -5,7 +5,11 @@
 //! for any number of pages, `cuMemUnmap` 17-19 us, `cuMemRelease` 13-44 us. Unmapping is
 //! not ordered on streams: work that still runs on the range faults.
 
+#[cfg(unix)]
+use std::ffi::{c_int, c_void};
 use std::mem;
+#[cfg(unix)]
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +22,8 @@ use cupola_sys::driver::{
     id,
 };
 
+#[cfg(unix)]
+use crate::device::has_file_handles;
 use crate::device::has_virtual_memory;
 use crate::driver::{ContextCore, Kind, RelaxedCapture};
 use crate::error::{Error, Result, Site};
@@ -89,6 +95,10 @@ calls! {
     set_access: cuMemSetAccess,
     /// `cuMemUnmap`.
     unmap: cuMemUnmap,
+    /// `cuMemExportToShareableHandle`, which no pool calls: see [`vmm`](crate::vmm).
+    export: cuMemExportToShareableHandle,
+    /// `cuMemImportFromShareableHandle`, which no pool calls.
+    import: cuMemImportFromShareableHandle,
     /// `cuMemAlloc`, where there is no virtual memory management.
     alloc: cuMemAlloc_v2,
     /// `cuMemFree`, where there is no virtual memory management.
@@ -111,7 +121,8 @@ calls! {
     capture_mode: cuThreadExchangeStreamCaptureMode,
     /// `cuCtxSetCurrent`, on threads where the pool's context is not current.
     set_current: cuCtxSetCurrent,
-    /// `cuDeviceGetAttribute`, when the pool is made.
+    /// `cuDeviceGetAttribute`, when the pool is made, and for each piece of memory that is for other
+    /// processes.
     attribute: cuDeviceGetAttribute,
     /// `cuMemGetAllocationGranularity`, when the pool is made.
     granularity: cuMemGetAllocationGranularity,
@@ -169,6 +180,10 @@ impl Calls {
 fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
+
+#[cfg(unix)]
+const FILE: CUmemAllocationHandleType =
+    CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 /// The functions that mapping needs, all of CUDA 10.2.
 const NEEDED: [SymbolId; 8] = [
@@ -338,6 +353,11 @@ impl Vmm {
     /// Physical memory of `bytes` bytes, whole pages.
     #[track_caller]
     pub(crate) fn create(&self, bytes: u64) -> Result<MemoryHandle> {
+        self.create_with(bytes, &self.properties)
+    }
+
+    #[track_caller]
+    fn create_with(&self, bytes: u64, properties: &CUmemAllocationProp) -> Result<MemoryHandle> {
         let mut handle: MemoryHandle = 0;
         self.call(&self.calls.create, |driver| {
             // SAFETY: both outlive the call.
@@ -345,7 +365,7 @@ impl Vmm {
                 driver.cuMemCreate(
                     &raw mut handle,
                     bytes as usize,
-                    &raw const self.properties,
+                    ptr::from_ref(properties),
                     0,
                 )
             }
@@ -353,8 +373,83 @@ impl Vmm {
         Ok(handle)
     }
 
+    /// As [`create`](Self::create), for other processes too.
+    ///
+    /// # Errors
+    /// Also that the device gives no file descriptors of its memory.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn create_exportable(&self, bytes: u64) -> Result<MemoryHandle> {
+        self.require_file_handles()?;
+        let properties = CUmemAllocationProp {
+            requestedHandleTypes: FILE,
+            ..self.properties
+        };
+        self.create_with(bytes, &properties)
+    }
+
+    #[cfg(unix)]
+    #[track_caller]
+    fn require_file_handles(&self) -> Result<()> {
+        let _switches = self.calls.switches();
+        let driver = self.core.enter()?;
+        count(&self.calls.attribute);
+        if self
+            .core
+            .check(has_file_handles(driver, self.core.device()))?
+        {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "device",
+            "it shares no memory by file descriptors \
+             (CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED is 0)",
+        ))
+    }
+
+    /// A file descriptor of the memory, which keeps it alive. It is closed by `exec`.
+    ///
     /// # Safety
-    /// The handle comes from `create`, is not mapped, and is not used again if this succeeds.
+    /// The handle comes from [`create_exportable`](Self::create_exportable) and was not released.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) unsafe fn export(&self, handle: MemoryHandle) -> Result<OwnedFd> {
+        let mut file: c_int = -1;
+        // SAFETY: `cuMemExportToShareableHandle` needs a handle that lives and was made for this kind:
+        // condition of this function. For a file descriptor the place is that of an `int`, and
+        // outlives the call.
+        self.call(&self.calls.export, |driver| unsafe {
+            driver.cuMemExportToShareableHandle((&raw mut file).cast(), handle, FILE, 0)
+        })?;
+        // SAFETY: the driver has opened it for its caller, who alone has the number.
+        let file = unsafe { OwnedFd::from_raw_fd(file) };
+        close_on_exec(&file);
+        Ok(file)
+    }
+
+    /// Memory of a descriptor of [`export`](Self::export), of this process or another. It stays the
+    /// caller's.
+    ///
+    /// # Errors
+    /// Also that the device gives no file descriptors of its memory.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn import(&self, file: BorrowedFd<'_>) -> Result<MemoryHandle> {
+        self.require_file_handles()?;
+        let mut handle: MemoryHandle = 0;
+        // The number itself is in the place of the pointer.
+        let number = ptr::without_provenance_mut::<c_void>(file.as_raw_fd() as usize);
+        self.call(&self.calls.import, |driver| {
+            // SAFETY: the place outlives the call; the descriptor is open, and of whatever file: the
+            // driver refuses what is none of its own.
+            unsafe { driver.cuMemImportFromShareableHandle(&raw mut handle, number, FILE) }
+        })?;
+        Ok(handle)
+    }
+
+    /// # Safety
+    /// The handle comes from `create`, `create_exportable` or `import`, is not mapped, and is not used
+    /// again if this succeeds.
     #[track_caller]
     pub(crate) unsafe fn release(&self, handle: MemoryHandle) -> Result<()> {
         // SAFETY: `cuMemRelease` needs a handle of `create` that is not used again: condition of
@@ -436,6 +531,20 @@ impl Vmm {
         self.history.note_memory(Action::Unmap, at, bytes);
         Ok(())
     }
+}
+
+/// Programs that this process starts do not get the descriptor: they would keep the memory.
+#[cfg(unix)]
+fn close_on_exec(file: &OwnedFd) {
+    unsafe extern "C" {
+        /// `fcntl` of the system's library, which std links.
+        fn fcntl(file: c_int, command: c_int, ...) -> c_int;
+    }
+    const SET_FLAGS: c_int = 2;
+    const CLOSE_ON_EXEC: c_int = 1;
+    // SAFETY: `F_SETFD` takes an `int` and changes a flag of the descriptor, which is open: so it cannot
+    // fail.
+    unsafe { fcntl(file.as_raw_fd(), SET_FLAGS, CLOSE_ON_EXEC) };
 }
 
 /// Free and total bytes of the device (`cuMemGetInfo_v2`).
