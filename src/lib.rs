@@ -24,6 +24,7 @@
 //! | [`primitives`] | `cupola-core`: handles, slots, budgets: `no_std`, no allocation |
 //! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
 //! | [`kernels`] | device code and its typed launches |
+//! | `sharing` | device memory for other processes (feature `sharing`, Linux) |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
 //! | `worker` | a function in a process that may be lost (feature `worker`) |
 //! | `testing` | tests without a GPU, for crates above (feature `test-utils`) |
@@ -52,6 +53,8 @@ pub use cupola_kernels as kernels;
 pub use cupola_managers as managers;
 #[cfg(feature = "residency")]
 pub use cupola_residency as residency;
+#[cfg(feature = "sharing")]
+pub use cupola_sharing as sharing;
 #[cfg(feature = "sim")]
 pub use cupola_sim as sim;
 pub use cupola_sys as sys;

@@ -14,7 +14,7 @@ use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
 use sweep::{
-    by_thread, executor, graphs, host, interface, lifecycle, memory, occupancy, profile,
+    by_thread, executor, graphs, host, interface, lifecycle, memory, occupancy, profile, sharing,
     tensor_maps, work,
 };
 
@@ -59,6 +59,12 @@ fn every_call_of_tensor_maps_may_fail() {
     let blackwell = DeviceConfig::new().compute_capability(10, 0);
     let machine = machine(Version::new(13, 0)).device(blackwell);
     run(&Sweep::new(machine, tensor_maps).title("tensor maps, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_shared_memory_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine, sharing).title("shared memory, CUDA 13.0"));
 }
 
 #[test]

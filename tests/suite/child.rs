@@ -1,6 +1,8 @@
 //! Tests that need a process of their own: an ignored test of this program, run by itself.
 
-use std::process::{Command, Output};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Output, Stdio};
 
 use crate::common::User;
 use crate::common::sharing::alone;
@@ -11,21 +13,33 @@ pub(crate) fn run(test: &str) -> (Output, String) {
     start(test)
 }
 
-fn start(test: &str) -> (Output, String) {
+fn command(test: &str) -> Command {
     let program = std::env::current_exe().unwrap();
-    let output = Command::new(program)
-        .args([
-            test,
-            "--exact",
-            "--ignored",
-            "--nocapture",
-            "--test-threads",
-            "1",
-        ])
-        // What it leaves on purpose is not for the report on the other tests.
-        .env_remove("CUPOLA_SIM_REPORT")
-        .output()
-        .unwrap();
+    let mut command = Command::new(program);
+    command.args([
+        test,
+        "--exact",
+        "--ignored",
+        "--nocapture",
+        "--test-threads",
+        "1",
+    ]);
+    // What it leaves on purpose is not for the report on the other tests.
+    command.env_remove("CUPOLA_SIM_REPORT");
+    command
+}
+
+/// Starts the same, for a test that has a [`User`] already, with a socket as its standard input whose
+/// other end is returned.
+pub(crate) fn spawn(test: &str) -> (Child, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let mut command = command(test);
+    command.stdin(Stdio::from(OwnedFd::from(theirs)));
+    (command.spawn().unwrap(), ours)
+}
+
+fn start(test: &str) -> (Output, String) {
+    let output = command(test).output().unwrap();
     let said = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),

@@ -2,6 +2,7 @@
 
 mod host;
 mod pointers;
+mod sharing;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

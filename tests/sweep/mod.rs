@@ -7,6 +7,7 @@ mod interface;
 mod lifecycle;
 pub(crate) mod memory;
 mod occupancy;
+mod sharing;
 mod tensor_maps;
 mod work;
 
@@ -14,5 +15,6 @@ pub(crate) use executor::{executor, profile};
 pub(crate) use interface::interface;
 pub(crate) use lifecycle::lifecycle;
 pub(crate) use occupancy::occupancy;
+pub(crate) use sharing::sharing;
 pub(crate) use tensor_maps::tensor_maps;
 pub(crate) use work::{by_thread, work};

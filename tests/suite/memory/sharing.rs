@@ -1,0 +1,274 @@
+//! Memory of two processes. The other process is this test binary, told to run one ignored test alone, with
+//! a socket to this one as its standard input.
+
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
+use cupola_managers::device::Features;
+use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::pool::DeviceLimit;
+use cupola_managers::vmm::ImportCharge::{OtherLimit, ThisLimit};
+use cupola_managers::vmm::{Access, AddressRange, PhysicalMemory, VirtualMemory};
+use cupola_random::Random;
+use cupola_sharing::{receive, send};
+use cupola_sys::driver::CUresult;
+
+use crate::child;
+use crate::common::{Bench, eventually, on_gpu};
+
+/// Bytes of a piece.
+fn size() -> u64 {
+    if on_gpu() { 2 << 30 } else { 4 << 20 }
+}
+
+/// A device that shares memory; `None`, with a line that says so, where there is none.
+fn open() -> Option<(Bench, VirtualMemory)> {
+    let bench = Bench::open();
+    let features = bench.device.info().unwrap().features;
+    if !features.contains(Features::POSIX_FILE_HANDLES) {
+        eprintln!("skipped: the device shares no memory by file descriptors");
+        return None;
+    }
+    let limit = DeviceLimit::new(2 * size());
+    let memory = bench.context.virtual_memory(&limit).unwrap();
+    Some((bench, memory))
+}
+
+fn map(piece: PhysicalMemory, access: Access) -> AddressRange {
+    let bytes = piece.bytes();
+    let mut range = piece.virtual_memory().reserve(bytes).unwrap();
+    range.map(0, piece).unwrap();
+    range.set_access(0..bytes, access).unwrap();
+    range
+}
+
+/// The one piece of a range.
+fn piece(range: &AddressRange) -> &PhysicalMemory {
+    range.pieces().next().unwrap().1
+}
+
+fn fill(range: &AddressRange, value: u8, bench: &Bench) {
+    let bytes = usize::try_from(range.bytes()).unwrap();
+    // SAFETY: all of it is mapped, and the test's processes use it in turn.
+    let all = unsafe { DeviceSliceMut::<u8>::from_raw(range.address(), bytes) };
+    ops::fill(all, value, &bench.stream).unwrap();
+    ops::synchronize(&bench.stream).unwrap();
+}
+
+/// The beginning, the middle and the end have this value.
+fn assert_filled(range: &AddressRange, value: u8, bench: &Bench) {
+    let part = 64 << 10;
+    let last = range.bytes() - part as u64;
+    for at in [0, last / 2, last] {
+        // SAFETY: it is mapped, and the test's processes use it in turn.
+        let slice = unsafe { DeviceSlice::<u8>::from_raw(range.address() + at, part) };
+        let bytes = slice.to_vec(&bench.stream).unwrap();
+        assert!(bytes == vec![value; part], "at {at}: not {value}");
+    }
+}
+
+/// Tells the other process that it is its turn.
+fn tell(mut socket: &UnixStream) {
+    socket.write_all(&[1]).unwrap();
+}
+
+/// Waits until it is this process's turn.
+fn hear(mut socket: &UnixStream) {
+    socket.read_exact(&mut [0]).expect("the other process");
+}
+
+/// The socket of a child.
+fn parent() -> UnixStream {
+    let input = std::io::stdin();
+    UnixStream::from(input.as_fd().try_clone_to_owned().unwrap())
+}
+
+fn ends_well(mut child: Child) {
+    let status = child.wait().unwrap();
+    assert!(status.success(), "the other process: {status}");
+}
+
+// Without it the two could be two memories, or the memory end with the value that made it.
+#[test]
+fn an_import_is_the_same_memory_and_outlives_the_export() {
+    let Some((bench, memory)) = open() else {
+        return;
+    };
+    let made = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+    let file = piece(&made).export().unwrap();
+    let again = file.try_clone().unwrap();
+    let imported = map(
+        memory.import(file, size(), OtherLimit).unwrap(),
+        Access::Read,
+    );
+    fill(&made, 7, &bench);
+    assert_filled(&imported, 7, &bench);
+    drop(made);
+    assert_eq!((memory.limit().used(), memory.bytes()), (0, size()));
+    assert_filled(&imported, 7, &bench);
+    drop(imported);
+    // The descriptor alone has kept it.
+    let last = map(
+        memory.import(again, size(), ThisLimit).unwrap(),
+        Access::Read,
+    );
+    assert_filled(&last, 7, &bench);
+    assert_eq!(memory.limit().used(), size());
+    bench.finish_after((last, memory));
+}
+
+// Without it what another process writes could be lost, or memory end with the process that made it though
+// another has it.
+#[test]
+fn two_processes_have_one_memory_and_either_may_go_first() {
+    let Some((bench, memory)) = open() else {
+        return;
+    };
+    let (mut child, socket) = child::spawn("memory::sharing::child_shares");
+    let ours = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+    fill(&ours, 1, &bench);
+    let begin = Instant::now();
+    send(&socket, piece(&ours)).unwrap();
+    println!("exported and sent in {:?}", begin.elapsed());
+    hear(&socket);
+    assert_filled(&ours, 2, &bench);
+    drop(ours);
+    assert_eq!(memory.limit().used(), 0);
+    tell(&socket);
+    // Memory of the child, which ends before it is used.
+    let theirs = receive(&socket, &memory, ThisLimit).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let theirs = map(theirs, Access::ReadWrite);
+    assert_filled(&theirs, 3, &bench);
+    fill(&theirs, 4, &bench);
+    assert_filled(&theirs, 4, &bench);
+    bench.finish_after((theirs, memory));
+}
+
+#[test]
+#[ignore = "a process of two_processes_have_one_memory_and_either_may_go_first"]
+fn child_shares() {
+    let (bench, memory) = open().unwrap();
+    let socket = parent();
+    let received = receive(&socket, &memory, OtherLimit).unwrap();
+    let begin = Instant::now();
+    let theirs = map(received, Access::ReadWrite);
+    println!("mapped in {:?}", begin.elapsed());
+    assert_filled(&theirs, 1, &bench);
+    fill(&theirs, 2, &bench);
+    tell(&socket);
+    hear(&socket);
+    // The exporter has dropped it.
+    assert_filled(&theirs, 2, &bench);
+    drop(theirs);
+    let ours = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+    fill(&ours, 3, &bench);
+    send(&socket, piece(&ours)).unwrap();
+    // Killed while it waits.
+    hear(&socket);
+}
+
+// Without it a reader could write, or one that tries could take the memory of its writer along.
+#[test]
+fn a_reader_that_writes_is_lost_and_the_memory_is_not() {
+    let Some((bench, memory)) = open() else {
+        return;
+    };
+    let (child, socket) = child::spawn("memory::sharing::child_writes_what_it_may_read");
+    let ours = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+    fill(&ours, 5, &bench);
+    send(&socket, piece(&ours)).unwrap();
+    ends_well(child);
+    assert_filled(&ours, 5, &bench);
+    fill(&ours, 6, &bench);
+    assert_filled(&ours, 6, &bench);
+    bench.finish_after((ours, memory));
+}
+
+#[test]
+#[ignore = "a process of a_reader_that_writes_is_lost_and_the_memory_is_not"]
+fn child_writes_what_it_may_read() {
+    let (bench, memory) = open().unwrap();
+    let theirs = map(
+        receive(&parent(), &memory, OtherLimit).unwrap(),
+        Access::Read,
+    );
+    assert_filled(&theirs, 5, &bench);
+    let scale = bench.kernel("cupola_scale");
+    let (grid, at) = (LaunchConfig::linear(1, 32), theirs.address());
+    // SAFETY: not safe, on purpose: the kernel writes the 32 elements that it reads.
+    let launched = unsafe { ops::launch(&scale, grid, (32u64, 2.0f32, at, at), &bench.stream) };
+    let refused = launched.and_then(|()| ops::synchronize(&bench.stream));
+    let refused = refused.unwrap_err();
+    println!("{refused}");
+    assert!(refused.is_sticky(), "{refused}");
+    assert_eq!(refused.status(), Some(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+    // Dropping in a lost context is silent.
+    drop((theirs, memory, bench));
+}
+
+// Without it a process that is killed could leave memory that nothing gives back, or spoil that of the
+// exporter.
+#[test]
+fn importers_that_are_killed_leave_nothing() {
+    child::passes_alone("memory::sharing::child_kills_importers");
+}
+
+#[test]
+#[ignore = "a process of importers_that_are_killed_leave_nothing"]
+fn child_kills_importers() {
+    let Some((bench, memory)) = open() else {
+        return;
+    };
+    let mut random = Random::new(20);
+    let free = || bench.context.memory_info().unwrap().free;
+    let files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = (free(), files());
+    let ours = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+    fill(&ours, 1, &bench);
+    for round in 0..20 {
+        let (mut child, socket) = child::spawn("memory::sharing::child_imports_for_ever");
+        std::thread::scope(|threads| {
+            // To the end of the child: what is on its way is lost with the socket.
+            threads.spawn(|| while send(&socket, piece(&ours)).is_ok() {});
+            let moment = if round % 2 == 0 {
+                hear(&socket);
+                random.below(5000)
+            } else {
+                // While it starts, perhaps.
+                random.below(200_000)
+            };
+            std::thread::sleep(Duration::from_micros(moment));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+    }
+    fill(&ours, 2, &bench);
+    assert_filled(&ours, 2, &bench);
+    drop(ours);
+    eventually("all memory is free again", || free() >= before.0);
+    assert_eq!(files(), before.1, "open files");
+    bench.finish_after(memory);
+}
+
+#[test]
+#[ignore = "a process of importers_that_are_killed_leave_nothing"]
+fn child_imports_for_ever() {
+    let (bench, memory) = open().unwrap();
+    let socket = parent();
+    for round in 0u64.. {
+        let theirs = map(
+            receive(&socket, &memory, OtherLimit).unwrap(),
+            Access::ReadWrite,
+        );
+        fill(&theirs, round as u8, &bench);
+        if round == 2 {
+            tell(&socket);
+        }
+    }
+}
