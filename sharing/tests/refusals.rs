@@ -9,6 +9,7 @@ use cupola_managers::vmm::{ImportCharge, VirtualMemory};
 use cupola_managers::{Error, ExecutionManager};
 use cupola_sharing::{SharingError, receive, send};
 use cupola_sim::Machine;
+use cupola_sys::driver::id;
 
 const MIB: u64 = 1 << 20;
 
@@ -112,4 +113,33 @@ fn private_and_imported_memory_is_not_sent() {
         matches!(end, Err(SharingError::Closed { received: 0 })),
         "{end:?}"
     );
+}
+
+// Without it a driver of before file descriptors could be one whose memory does not work.
+#[test]
+fn a_driver_without_the_functions_is_named() {
+    for (symbol, name) in [
+        (
+            id::cuMemExportToShareableHandle,
+            "cuMemExportToShareableHandle",
+        ),
+        (
+            id::cuMemImportFromShareableHandle,
+            "cuMemImportFromShareableHandle",
+        ),
+    ] {
+        let machine = Machine::builder().without(symbol).build();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let memory = memory(&execution, 0, 8 * MIB);
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let piece = memory.create_exportable(2 * MIB).unwrap();
+        let refused = send(&ours, &piece)
+            .and_then(|()| receive(&theirs, &memory, ImportCharge::ThisLimit).map(drop));
+        let Err(SharingError::Cuda(Error::Unsupported { symbol, .. })) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!((symbol, memory.limit().used()), (name, 2 * MIB));
+        drop((piece, memory, execution));
+        assert_eq!(machine.leaks(), None);
+    }
 }

@@ -109,8 +109,7 @@ impl VirtualMemory {
         self.0.vmm.page()
     }
 
-    /// The limit that physical memory is charged to, imported memory as its
-    /// importer has said.
+    /// The limit that physical memory is charged to, imported memory only where its importer says so.
     #[must_use]
     pub fn limit(&self) -> &DeviceLimit {
         &self.0.limit
@@ -165,9 +164,9 @@ impl VirtualMemory {
     /// (`cuMemImportFromShareableHandle`). The descriptor is closed, also when this fails.
     ///
     /// The driver does not say how many bytes there are, so `bytes` comes with the descriptor, from where
-    /// that comes from. Where it is wrong the memory cannot be mapped, which is the driver's error:
-    /// it maps the whole of an allocation or nothing. The bytes are charged as `charge` says; two imports of one memory are
-    /// two charges.
+    /// that comes from. Where it is wrong the memory cannot be mapped, which is the driver's error: it
+    /// maps the whole of an allocation or nothing. The bytes are charged as `charge` says; two imports
+    /// of one memory are two charges.
     ///
     /// # Errors
     /// [`Error::OverLimit`] when the limit has no room for it; [`Error::Invalid`] when the size will not

@@ -1,10 +1,11 @@
 //! Memory of two processes. The other process is this test binary, told to run one ignored test alone, with
 //! a socket to this one as its standard input.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::Child;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
@@ -72,18 +73,28 @@ fn assert_filled(range: &AddressRange, value: u8, bench: &Bench) {
 }
 
 /// Tells the other process that it is its turn.
-fn tell(mut socket: &UnixStream) {
-    socket.write_all(&[1]).unwrap();
+fn tell(socket: &UnixStream) {
+    try_tell(socket).expect("the other process");
+}
+
+/// As [`tell`], unless it has ended.
+fn try_tell(mut socket: &UnixStream) -> io::Result<()> {
+    socket.write_all(&[1])
 }
 
 /// Waits until it is this process's turn.
-fn hear(mut socket: &UnixStream) {
-    socket.read_exact(&mut [0]).expect("the other process");
+fn hear(socket: &UnixStream) {
+    try_hear(socket).expect("the other process");
+}
+
+/// As [`hear`], unless it has ended.
+fn try_hear(mut socket: &UnixStream) -> io::Result<()> {
+    socket.read_exact(&mut [0])
 }
 
 /// The socket of a child.
 fn parent() -> UnixStream {
-    let input = std::io::stdin();
+    let input = io::stdin();
     UnixStream::from(input.as_fd().try_clone_to_owned().unwrap())
 }
 
@@ -213,62 +224,98 @@ fn child_writes_what_it_may_read() {
 }
 
 // Without it a process that is killed could leave memory that nothing gives back, or spoil that of the
-// exporter.
+// other side.
 #[test]
-fn importers_that_are_killed_leave_nothing() {
-    child::passes_alone("memory::sharing::child_kills_importers");
+fn processes_that_are_killed_leave_nothing() {
+    child::passes_alone("memory::sharing::child_kills_the_other_side");
+}
+
+/// Kills the child at a random moment: in every other round after some turns, else while it starts,
+/// perhaps. `turn` is this side's, to the end of the socket.
+fn kill_at_random(round: u64, test: &str, turn: impl Fn(&UnixStream) -> Option<()> + Sync) {
+    let (mut child, socket) = child::spawn(test);
+    let mut random = Random::new(round);
+    let (turns, is_started) = (AtomicU32::new(0), round.is_multiple_of(2));
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while turn(&socket).is_some() {
+                turns.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        // Killed though it never begins, so that the test ends.
+        let patience = Instant::now() + Duration::from_secs(20);
+        while is_started && turns.load(Ordering::Relaxed) < 3 && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let most = if is_started { 5000 } else { 200_000 };
+        std::thread::sleep(Duration::from_micros(random.below(most)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+    assert!(
+        !is_started || turns.into_inner() > 2,
+        "{test} did not begin"
+    );
 }
 
 #[test]
-#[ignore = "a process of importers_that_are_killed_leave_nothing"]
-fn child_kills_importers() {
+#[ignore = "a process of processes_that_are_killed_leave_nothing"]
+fn child_kills_the_other_side() {
     let Some((bench, memory)) = open() else {
         return;
     };
-    let mut random = Random::new(20);
     let free = || bench.context.memory_info().unwrap().free;
     let files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let create = || map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+    // What the driver loads for the first fill stays.
+    fill(&create(), 1, &bench);
     let before = (free(), files());
-    let ours = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
-    fill(&ours, 1, &bench);
+    let ours = create();
     for round in 0..20 {
-        let (mut child, socket) = child::spawn("memory::sharing::child_imports_for_ever");
-        std::thread::scope(|threads| {
-            // To the end of the child: what is on its way is lost with the socket.
-            threads.spawn(|| while send(&socket, piece(&ours)).is_ok() {});
-            let moment = if round % 2 == 0 {
-                hear(&socket);
-                random.below(5000)
-            } else {
-                // While it starts, perhaps.
-                random.below(200_000)
-            };
-            std::thread::sleep(Duration::from_micros(moment));
-            child.kill().unwrap();
-            child.wait().unwrap();
+        kill_at_random(round, "memory::sharing::child_imports_for_ever", |socket| {
+            send(socket, piece(&ours)).ok()?;
+            try_hear(socket).ok()
+        });
+        kill_at_random(round, "memory::sharing::child_exports_for_ever", |socket| {
+            let theirs = receive(socket, &memory, OtherLimit).ok()?;
+            assert_filled(&map(theirs, Access::Read), 9, &bench);
+            try_tell(socket).ok()
         });
     }
     fill(&ours, 2, &bench);
     assert_filled(&ours, 2, &bench);
     drop(ours);
     eventually("all memory is free again", || free() >= before.0);
-    assert_eq!(files(), before.1, "open files");
+    assert_eq!(
+        (files(), memory.bytes()),
+        (before.1, 0),
+        "open files, bytes"
+    );
     bench.finish_after(memory);
 }
 
 #[test]
-#[ignore = "a process of importers_that_are_killed_leave_nothing"]
+#[ignore = "a process of processes_that_are_killed_leave_nothing"]
 fn child_imports_for_ever() {
     let (bench, memory) = open().unwrap();
     let socket = parent();
-    for round in 0u64.. {
-        let theirs = map(
-            receive(&socket, &memory, OtherLimit).unwrap(),
-            Access::ReadWrite,
-        );
-        fill(&theirs, round as u8, &bench);
-        if round == 2 {
-            tell(&socket);
-        }
+    loop {
+        let theirs = receive(&socket, &memory, OtherLimit).unwrap();
+        fill(&map(theirs, Access::ReadWrite), 8, &bench);
+        tell(&socket);
+    }
+}
+
+#[test]
+#[ignore = "a process of processes_that_are_killed_leave_nothing"]
+fn child_exports_for_ever() {
+    let (bench, memory) = open().unwrap();
+    let socket = parent();
+    loop {
+        let ours = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+        fill(&ours, 9, &bench);
+        send(&socket, piece(&ours)).unwrap();
+        drop(ours);
+        hear(&socket);
     }
 }
