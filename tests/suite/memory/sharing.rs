@@ -110,12 +110,14 @@ fn an_import_is_the_same_memory_and_outlives_the_export() {
         return;
     };
     let made = map(memory.create_exportable(size()).unwrap(), Access::ReadWrite);
+    let begin = Instant::now();
     let file = piece(&made).export().unwrap();
+    println!("exported in {:?}", begin.elapsed());
     let again = file.try_clone().unwrap();
-    let imported = map(
-        memory.import(file, size(), OtherLimit).unwrap(),
-        Access::Read,
-    );
+    let begin = Instant::now();
+    let imported = memory.import(file, size(), OtherLimit).unwrap();
+    println!("imported in {:?}", begin.elapsed());
+    let imported = map(imported, Access::Read);
     fill(&made, 7, &bench);
     assert_filled(&imported, 7, &bench);
     drop(made);
