@@ -26,6 +26,7 @@
 //! | [`kernels`] | device code and its typed launches |
 //! | `sharing` | device memory for other processes (feature `sharing`, Linux) |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
+//! | `residency` | models that share a device's memory (feature `residency`) |
 //! | `worker` | a function in a process that may be lost (feature `worker`) |
 //! | `testing` | tests without a GPU, for crates above (feature `test-utils`) |
 #![cfg_attr(docsrs, feature(doc_cfg))]
