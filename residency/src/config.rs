@@ -14,8 +14,8 @@ pub struct ResidencyConfig {
     pub limit: DeviceLimit,
     /// How many slots there may be. 13 unless it is set.
     pub slots: usize,
-    /// Bytes of pinned host memory that host copies and staging memory may take. No limit unless it is
-    /// set.
+    /// Bytes of pinned host memory that host copies and staging memory may take, each in whole pages of up to 2
+    /// MiB. No limit unless it is set.
     pub host_limit: u64,
     /// Bytes of the pieces in which slots get memory and give it up: a power of two times the device's
     /// granularity of 2 MiB. 32 MiB unless it is set: mapping, giving access to and unmapping a piece take the

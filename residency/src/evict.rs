@@ -121,6 +121,7 @@ impl Inner {
             let given_up = table.each().filter(|(_, entry)| entry.is_given_up);
             given_up.map(|(number, _)| number).collect()
         };
+        let mut has_ended = false;
         for number in given_up {
             // An error of the device is for the next call that can return one.
             let is_free = self.is_free(number).unwrap_or(false);
@@ -134,7 +135,12 @@ impl Inner {
             if self.unmap_evicted(engine, number, 0).is_ok() {
                 self.table().remove(number);
                 drop(engine.remove(number));
+                has_ended = true;
             }
+        }
+        if has_ended {
+            // Their host copies went before. What cannot be given back now is when it is needed.
+            let _ = self.host.trim();
         }
     }
 
@@ -217,7 +223,7 @@ impl Inner {
             return Ok(());
         };
         let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(buffer) = source.copy_mut().and_then(|copy| copy.buffer_mut()) else {
+        let Some(buffer) = source.copy_mut() else {
             return Ok(());
         };
         let len = bytes as usize;

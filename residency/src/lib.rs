@@ -47,7 +47,6 @@
 mod config;
 mod error;
 mod evict;
-mod host_copy;
 mod lease;
 mod load;
 mod loader;

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use cupola_core::Budget;
+use cupola_managers::host::{PinnedPool, PinnedPoolConfig};
 use cupola_managers::pool::{DeviceLimit, DriverCalls, WeakMemoryPool};
 use cupola_managers::stream::StreamConfig;
 use cupola_managers::vmm::{AddressRange, VirtualMemory};
@@ -39,7 +39,9 @@ pub(crate) struct Inner {
     pub(crate) patience: Duration,
     /// What slots are loaded on.
     pub(crate) copies: Stream,
-    pub(crate) host: Arc<Budget>,
+    /// Memory of host copies and of staging: a region each, so that all of it goes with its slot.
+    pub(crate) host: PinnedPool,
+    pub(crate) host_limit: u64,
     engine: Mutex<Engine>,
     table: Mutex<Table>,
     /// Those that share the limit, and give memory up for slots.
@@ -116,6 +118,7 @@ impl Residency {
             return Err(invalid("slots", "there are none"));
         }
         let copies = context.streams().create(StreamConfig::default())?;
+        let host = PinnedPoolConfig::limit(config.host_limit).region_bytes(0);
         Ok(Self(Arc::new(Inner {
             context: context.clone(),
             memory,
@@ -124,7 +127,8 @@ impl Residency {
             wait: config.wait,
             patience: config.patience,
             copies,
-            host: Arc::new(Budget::new(config.host_limit)),
+            host: context.pinned_pool(host)?,
+            host_limit: config.host_limit,
             engine: Mutex::new(Engine {
                 stock: Stock::default(),
                 spaces: (0..config.slots).map(|_| None).collect(),
@@ -278,8 +282,9 @@ impl Residency {
             pinned: held.pinned,
             charged: limit.used(),
             limit: limit.limit(),
-            host: inner.host.used(),
-            host_limit: inner.host.limit(),
+            // An error is that of a fork, which has none of it.
+            host: inner.host.usage().map_or(0, |host| host.locked),
+            host_limit: inner.host_limit,
             slots: table.each().count(),
         }
     }

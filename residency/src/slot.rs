@@ -193,6 +193,7 @@ impl Inner {
 
 impl Drop for SlotCore {
     fn drop(&mut self) {
+        self.source().drop_copy();
         if let Some(entry) = self.inner.table().get_mut(self.number) {
             entry.is_given_up = true;
         }

@@ -5,10 +5,10 @@ use std::fmt;
 use std::ops::Range;
 
 use cupola_managers::buffer::DeviceSliceMut;
-use cupola_managers::{Context, Stream, ops};
+use cupola_managers::host::HostMemoryError;
+use cupola_managers::{Error, PinnedBuffer, Stream, ops};
 
 use crate::error::{ResidencyError, Result};
-use crate::host_copy::HostMemory;
 use crate::loader::Loader;
 use crate::residency::Inner;
 
@@ -17,7 +17,7 @@ pub(crate) struct Source {
     loader: Box<dyn Loader>,
     is_kept: bool,
     /// Once it was filled.
-    copy: Option<HostMemory>,
+    copy: Option<PinnedBuffer<u8>>,
 }
 
 impl Source {
@@ -29,8 +29,13 @@ impl Source {
         }
     }
 
-    pub(crate) fn copy_mut(&mut self) -> Option<&mut HostMemory> {
+    pub(crate) fn copy_mut(&mut self) -> Option<&mut PinnedBuffer<u8>> {
         self.copy.as_mut()
+    }
+
+    /// Lets the host copy go, without a wait: a copy from it may still run.
+    pub(crate) fn drop_copy(&mut self) {
+        self.copy = None;
     }
 
     /// Reads what is to be kept, once.
@@ -39,11 +44,9 @@ impl Source {
         if !self.is_kept || self.copy.is_some() {
             return Ok(());
         }
-        let mut memory = HostMemory::new(&inner.context, &inner.host, bytes, slot)?;
-        if let Some(buffer) = memory.buffer_mut() {
-            read(&*self.loader, slot, 0, buffer.as_mut_slice()?)?;
-        }
-        self.copy = Some(memory);
+        let mut copy = allocate(inner, slot, bytes)?;
+        read(&*self.loader, slot, 0, copy.as_mut_slice()?)?;
+        self.copy = Some(copy);
         Ok(())
     }
 
@@ -64,7 +67,7 @@ impl Source {
     ) -> Result<()> {
         let stream = &inner.copies;
         let (from, to) = (part.start as usize, part.end as usize);
-        if let Some(buffer) = self.copy.as_ref().and_then(HostMemory::buffer) {
+        if let Some(buffer) = &self.copy {
             // SAFETY: as many bytes at that address: a condition of this function.
             let there = unsafe { DeviceSliceMut::<u8>::from_raw(address, to - from) };
             ops::copy_to_device(buffer.slice(from..to)?, there, stream)?;
@@ -89,6 +92,23 @@ impl Source {
     }
 }
 
+/// Pinned memory under the host's limit.
+#[track_caller]
+fn allocate(inner: &Inner, slot: &str, bytes: u64) -> Result<PinnedBuffer<u8>> {
+    let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+    inner.host.allocate::<u8>(len).map_err(|error| match error {
+        Error::Host(refused) => match *refused {
+            HostMemoryError::OverLimit { usage, .. } => ResidencyError::HostLimit {
+                slot: slot.to_owned(),
+                bytes,
+                left: usage.limit.saturating_sub(usage.locked),
+            },
+            other => Error::Host(Box::new(other)).into(),
+        },
+        other => other.into(),
+    })
+}
+
 fn read(loader: &dyn Loader, slot: &str, offset: u64, into: &mut [u8]) -> Result<()> {
     let read = loader.read(offset, into);
     read.map_err(|source| ResidencyError::Loader {
@@ -100,15 +120,14 @@ fn read(loader: &dyn Loader, slot: &str, offset: u64, into: &mut [u8]) -> Result
 /// Two pieces of pinned memory by turns: while one is copied the loader fills the other.
 #[derive(Debug)]
 pub(crate) struct Staging {
-    pieces: [HostMemory; 2],
+    pieces: [PinnedBuffer<u8>; 2],
     next: usize,
 }
 
 impl Staging {
     #[track_caller]
     fn new(inner: &Inner, slot: &str) -> Result<Self> {
-        let context: &Context = &inner.context;
-        let piece = || HostMemory::new(context, &inner.host, inner.layout.unit(), slot);
+        let piece = || allocate(inner, slot, inner.layout.unit());
         Ok(Self {
             pieces: [piece()?, piece()?],
             next: 0,
@@ -124,9 +143,7 @@ impl Staging {
         to: DeviceSliceMut<'_, u8>,
         stream: &Stream,
     ) -> Result<()> {
-        let Some(buffer) = self.pieces[self.next].buffer_mut() else {
-            return Ok(());
-        };
+        let buffer = &mut self.pieces[self.next];
         self.next = 1 - self.next;
         // Waits for the copy before the last.
         let part = &mut buffer.as_mut_slice()?[..to.len()];

@@ -217,18 +217,20 @@ fn the_host_has_a_limit_too() {
         ..config(64 * MIB)
     };
     let residency = Residency::new(&bench.context, config).unwrap();
-    let one = register(&residency, 1, 9 * MIB);
-    let two = register(&residency, 2, 7 * MIB);
+    let one = register(&residency, 1, 10 * MIB);
+    let two = register(&residency, 2, 6 * MIB);
     drop(residency.lease(&one, &bench.stream).unwrap());
     let refused = residency.lease(&two, &bench.stream).unwrap_err();
     assert!(
-        matches!(refused, ResidencyError::HostLimit { bytes, left, .. } if bytes == 7 * MIB && left == 6 * MIB),
+        matches!(refused, ResidencyError::HostLimit { bytes, left, .. } if bytes == 6 * MIB && left == 5 * MIB),
         "{refused}"
     );
     drop(one);
+    ops::synchronize(&bench.stream).unwrap();
+    assert_eq!(residency.usage().host, 0);
     let lease = residency.lease(&two, &bench.stream).unwrap();
     check(&lease, 2, &bench.stream);
-    assert_eq!(residency.usage().host, 7 * MIB);
+    assert_eq!(residency.usage().host, 6 * MIB);
     drop((lease, two, residency));
     bench.finish();
 }
