@@ -83,6 +83,7 @@ mod execution;
 pub mod graph;
 mod handle;
 pub mod host;
+pub mod interop;
 mod limits;
 mod lists;
 pub mod managed;

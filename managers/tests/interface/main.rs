@@ -4,6 +4,7 @@ mod allocators;
 mod batches;
 mod buffers;
 mod fill;
+mod interop;
 mod modules;
 mod occupancy;
 mod old_drivers;
