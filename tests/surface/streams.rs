@@ -166,6 +166,33 @@ fn a_stream_that_is_not_captured_says_so() {
     }
 }
 
+/// Without it a program that tells streams apart by their numbers could pass here, and end the captures of others on
+/// a GPU: PyTorch's, through our C library, on an H200.
+#[test]
+fn a_captured_stream_is_not_asked_for_its_number() {
+    use CUstreamCaptureMode as Mode;
+    let raw = Raw::open();
+    let (d, a) = (&raw.driver, stream(&raw, 0));
+    let (mut number, mut graph) = (0, std::ptr::null_mut());
+    for mode in [
+        Mode::CU_STREAM_CAPTURE_MODE_GLOBAL,
+        Mode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+        Mode::CU_STREAM_CAPTURE_MODE_RELAXED,
+    ] {
+        // SAFETY: a live stream; the places outlive the calls.
+        unsafe {
+            d.cuStreamGetId(a, &raw mut number).unwrap();
+            d.cuStreamBeginCapture_v2(a, mode).unwrap();
+            let refused = code(d.cuStreamGetId(a, &raw mut number));
+            assert_eq!(refused, CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            let ended = code(d.cuStreamEndCapture(a, &raw mut graph));
+            assert_eq!(ended, CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        }
+    }
+    // SAFETY: the stream is live, and not used again.
+    unsafe { d.cuStreamDestroy_v2(a) }.unwrap();
+}
+
 /// Without it, a thread could see another thread's capture mode, or lose its own.
 #[test]
 fn each_thread_has_a_capture_mode() {
