@@ -155,7 +155,7 @@ struct Exported<T: DeviceCopy> {
 /// `stream` by then is over. A tensor whose deleter is never called is leaked.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the shape does not have as many elements as the buffer;
+/// The buffer is dropped then. [`Error::Invalid`] when the shape does not have as many elements as the buffer;
 /// [`Error::WrongContext`] when the stream is another driver's; what the driver returned.
 #[track_caller]
 pub fn export<T: DlElement>(
