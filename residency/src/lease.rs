@@ -100,12 +100,16 @@ impl Lease {
         })
     }
 
-    /// The elements in `range` of the slot, for work on a stream that was [waited for](Self::wait_for) or
-    /// leased with.
+    /// The elements in `range` of the slot.
     ///
     /// # Errors
     /// [`ResidencyError::Invalid`] when they are not in the slot.
-    pub fn slice<T: DeviceCopy>(&self, range: Range<usize>) -> Result<DeviceSlice<'_, T>> {
+    ///
+    /// # Safety
+    /// All work that is given the slice is on a stream that the lease was made for or has
+    /// [waited on](Self::wait_for), and before the lease is dropped: the slot keeps its memory for that work, and
+    /// for no other. Work that reads bytes which were not waited for finds any there.
+    pub unsafe fn slice<T: DeviceCopy>(&self, range: Range<usize>) -> Result<DeviceSlice<'_, T>> {
         let size = size_of::<T>();
         let end = range.end.checked_mul(size).map(|end| end as u64);
         let is_inside = range.start <= range.end && end.is_some_and(|end| end <= self.slot.bytes());
@@ -120,9 +124,8 @@ impl Lease {
             });
         }
         let address = self.address() + (range.start * size) as u64;
-        // SAFETY: the bytes are the slot's, at an address that is aligned to pages but for whole elements,
-        // and the slot keeps its memory as long as this lease, which the slice borrows, and the work on
-        // its streams.
+        // SAFETY: the bytes are the slot's, whose addresses begin on a page, and it keeps them for the work that
+        // the slice is given to, by the condition of this function.
         Ok(unsafe { DeviceSlice::from_raw(address, range.end - range.start) })
     }
 

@@ -17,7 +17,8 @@
 //!
 //! for model in [&small, &large, &small] {
 //!     let lease = residency.lease(model, &stream)?;
-//!     let weights = lease.slice::<u8>(0..4)?;
+//!     // SAFETY: all work on the weights is on `stream`, before the lease ends.
+//!     let weights = unsafe { lease.slice::<u8>(0..4)? };
 //!     // ... kernels on `stream` that read `weights` ...
 //!     println!("{} starts with {:?}", model.name(), weights.to_vec(&stream)?);
 //! }

@@ -5,7 +5,8 @@ use crate::error::LoaderError;
 /// The contents of a slot: the weights of a model, by offset.
 ///
 /// Where the slot has a [host copy](crate::SlotConfig::host_copy) each byte is read once; without one, each
-/// time that its part of the slot is loaded.
+/// time that its part of the slot is loaded: while the residency's memory is held, so a loader must use neither
+/// the residency nor a pool that [shares](crate::Residency::share_with) its memory, which would wait for itself.
 pub trait Loader: Send + Sync {
     /// How many bytes there are. Asked once, when the slot is registered.
     ///

@@ -20,7 +20,9 @@
 //! // SAFETY: a tensor that was just exported, and that no other consumer has.
 //! let mut tensor = unsafe { ForeignTensor::from_raw(raw, &context) }?;
 //! assert_eq!(tensor.shape(), [2, 3]);
-//! assert_eq!(tensor.view::<f32>(&stream)?.to_vec(&stream)?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+//! // SAFETY: the copy is on the stream, and waited for.
+//! let numbers = unsafe { tensor.view::<f32>(&stream)? };
+//! assert_eq!(numbers.to_vec(&stream)?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
@@ -318,7 +320,10 @@ impl ForeignTensor {
     ///
     /// # Errors
     /// [`Error::Invalid`] when they are of another type.
-    pub fn view<T: DlElement>(&mut self, stream: &Stream) -> Result<DeviceSlice<'_, T>> {
+    ///
+    /// # Safety
+    /// All work that is given the slice is on `stream`, and before the tensor is dropped.
+    pub unsafe fn view<T: DlElement>(&mut self, stream: &Stream) -> Result<DeviceSlice<'_, T>> {
         let dtype = self.dtype();
         if dtype != T::TYPE {
             let problem = format!("its elements are {dtype:?}, not {:?}", T::TYPE);
@@ -332,7 +337,7 @@ impl ForeignTensor {
             self.streams.push(stream.clone());
         }
         // SAFETY: as many elements of this type are there, as was seen when the tensor was taken; they stay as long
-        // as it does, and the work on the stream.
+        // as it does, and its drop waits for the work on the stream, which is all, by the condition of this function.
         Ok(unsafe { DeviceSlice::from_raw(self.address(), self.len) })
     }
 

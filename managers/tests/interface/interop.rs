@@ -27,15 +27,11 @@ fn a_buffer_goes_out_and_comes_back() {
     let mut tensor = unsafe { ForeignTensor::from_raw(raw, context) }.unwrap();
     assert_eq!(tensor.shape(), [3, 1, 2]);
     assert_eq!((tensor.address(), tensor.is_read_only()), (address, false));
-    assert_eq!(
-        tensor
-            .view::<i32>(&consumer)
-            .unwrap()
-            .to_vec(&consumer)
-            .unwrap(),
-        [1, 2, 3, 4, 5, 6]
-    );
-    let other = tensor.view::<f32>(&consumer);
+    // SAFETY: the copy is on the consumer's stream.
+    let found = unsafe { tensor.view::<i32>(&consumer) }.unwrap();
+    assert_eq!(found.to_vec(&consumer).unwrap(), [1, 2, 3, 4, 5, 6]);
+    // SAFETY: no work is given it.
+    let other = unsafe { tensor.view::<f32>(&consumer) };
     assert!(matches!(
         other,
         Err(Error::Invalid {
@@ -70,7 +66,9 @@ fn the_end_of_a_tensor_waits_for_its_work() {
     // SAFETY: exported just now.
     let mut tensor = unsafe { ForeignTensor::from_raw(raw, &bench.base.context) }.unwrap();
     let held = hold(&other);
-    ops::copy(tensor.view::<u8>(&other).unwrap(), &mut out, &other).unwrap();
+    // SAFETY: the copy is on the stream, and comes before the end of the tensor.
+    let sevens = unsafe { tensor.view::<u8>(&other) }.unwrap();
+    ops::copy(sevens, &mut out, &other).unwrap();
     let end = std::thread::spawn(move || {
         drop(tensor);
     });

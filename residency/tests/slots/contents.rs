@@ -161,7 +161,8 @@ fn work_waits_for_the_part_that_it_names() {
     let mut lease = residency.lease_progressively(&slot, &bench.stream).unwrap();
     for part in [1, 4 * MIB, 4 * MIB + 1, 20 * MIB, 28 * MIB] {
         lease.wait_for(part, &bench.stream).unwrap();
-        let some = lease.slice::<u8>(0..part as usize).unwrap();
+        // SAFETY: the copy is on the stream that has waited.
+        let some = unsafe { lease.slice::<u8>(0..part as usize) }.unwrap();
         let found = some.to_vec(&bench.stream).unwrap();
         let mut wanted = vec![0; part as usize];
         Model { seed: 3, bytes: 0 }.fill(0, &mut wanted);
@@ -218,19 +219,21 @@ fn loads_and_evictions_wait_for_no_stream_and_no_context() {
     let bench = Bench::new();
     let residency = bench.residency(16 * MIB);
     let slots = [1, 2, 3].map(|seed| register(&residency, seed, 9 * MIB));
+    let waits = [
+        id::cuCtxSynchronize,
+        id::cuStreamSynchronize,
+        id::cuMemFreeHost,
+        id::cuMemHostUnregister,
+        id::cuMemFree_v2,
+    ];
+    // What the device's way to pinned memory is was tried out when the residency was made.
+    let counts = || waits.map(|function| bench.base.faults().count(function));
+    let before = counts();
     for round in 0..9 {
         drop(residency.lease(&slots[round % 3], &bench.stream).unwrap());
     }
     assert!(residency.metrics().evictions >= 6);
-    let faults = bench.base.faults();
-    for waits in [
-        id::cuCtxSynchronize,
-        id::cuStreamSynchronize,
-        id::cuMemFreeHost,
-        id::cuMemFree_v2,
-    ] {
-        assert_eq!(faults.count(waits), 0, "{waits:?}");
-    }
+    assert_eq!(counts(), before);
     drop((slots, residency));
     bench.finish();
 }

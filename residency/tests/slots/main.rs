@@ -98,7 +98,8 @@ fn register(residency: &Residency, seed: u64, bytes: u64) -> Slot {
 /// Demands that all of the slot is there.
 fn check(lease: &Lease, seed: u64, stream: &Stream) {
     let bytes = lease.slot().bytes();
-    let found = lease.slice::<u8>(0..bytes as usize).unwrap();
+    // SAFETY: the copy is on a stream of the lease.
+    let found = unsafe { lease.slice::<u8>(0..bytes as usize) }.unwrap();
     let found = found.to_vec(stream).unwrap();
     let mut wanted = vec![0; bytes as usize];
     Model { seed, bytes }.fill(0, &mut wanted);
