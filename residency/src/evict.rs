@@ -9,7 +9,7 @@ use cupola_managers::{Error, ops};
 
 use crate::error::{ResidencyError, Result};
 use crate::residency::{Engine, Inner};
-use crate::table::Entry;
+use crate::table::{Entry, Hold};
 
 /// Between two questions whether work is over.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -51,35 +51,38 @@ impl Inner {
     /// All memory of a slot goes to the stock, once no work uses it: how many bytes that were.
     ///
     /// # Errors
-    /// [`ResidencyError::InUse`], and where it was leased meanwhile [`ResidencyError::Leased`].
+    /// [`ResidencyError::InUse`], and where it was leased or pinned meanwhile [`ResidencyError::Leased`] and
+    /// [`ResidencyError::Pinned`].
     #[track_caller]
     pub(crate) fn evict_whole(&self, engine: &mut Engine, number: usize) -> Result<u64> {
-        let mut none = Duration::ZERO;
-        self.wait_for_one(&[number], &mut none)?;
-        let has_had_remains = self.unmap_remains(engine, number)?;
-        self.write_back(engine, number)?;
-        let mut table = self.table();
-        let Some((name, resident, leases)) = table
-            .get(number)
-            .map(|entry| (entry.name.to_string(), entry.resident, entry.leases))
-        else {
-            return Ok(0);
-        };
-        if has_had_remains && resident == 0 {
-            return Ok(0);
+        loop {
+            let mut none = Duration::ZERO;
+            self.wait_for_one(&[number], &mut none)?;
+            self.unmap_remains(engine, number)?;
+            self.write_back(engine, number)?;
+            let mut table = self.table();
+            let Some(entry) = table.get(number).filter(|entry| entry.resident > 0) else {
+                return Ok(0);
+            };
+            let (resident, slot) = (entry.resident, || entry.name.to_string());
+            match entry.hold() {
+                Some(Hold::Leased) => {
+                    let leases = entry.leases;
+                    return Err(ResidencyError::Leased {
+                        slot: slot(),
+                        leases,
+                    });
+                }
+                Some(Hold::Pinned) => return Err(ResidencyError::Pinned { slot: slot() }),
+                None => {}
+            }
+            // Else a lease came and went meanwhile, and its work is waited for.
+            if table.truncate(number, 0) {
+                drop(table);
+                self.unmap_evicted(engine, number, 0)?;
+                return Ok(resident);
+            }
         }
-        if !table.truncate(number, 0) {
-            return Err(match leases {
-                0 => ResidencyError::InUse {
-                    slot: name,
-                    waited: Duration::ZERO,
-                },
-                leases => ResidencyError::Leased { slot: name, leases },
-            });
-        }
-        drop(table);
-        self.unmap_evicted(engine, number, 0)?;
-        Ok(resident)
     }
 
     /// What a failure has left mapped of a slot goes to the stock: whether that was any. Copies to it are
