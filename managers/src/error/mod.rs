@@ -29,7 +29,9 @@ pub use cause::{Blame, Cause, LaunchSite, Site};
 pub use free::FreeError;
 pub use item::{ItemError, ItemStage};
 pub(crate) use latch::Latch;
-pub(crate) use launches::{Launches, Ring};
+#[cfg(loom)]
+pub(crate) use launches::Launch;
+pub(crate) use launches::{Launches, Mark, Rings};
 pub use loss::LossWatch;
 pub(crate) use loss::{OnLoss, Once, contain};
 pub use pointer::{BlockEvent, BlockFate, PointerFault, PointerProblem};

@@ -18,26 +18,11 @@ impl Shard {
     }
 }
 
-/// A number for each thread, small ones first.
+/// The number of the thread that asks, of which its shard is made.
 #[cfg(not(loom))]
 #[inline]
 pub(super) fn of_thread() -> usize {
-    use std::cell::Cell;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    std::thread_local! {
-        static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
-    }
-    // A thread past its thread-locals uses the first shard.
-    NUMBER
-        .try_with(|number| {
-            if number.get() == usize::MAX {
-                number.set(NEXT.fetch_add(1, Ordering::Relaxed) % usize::MAX);
-            }
-            number.get()
-        })
-        .unwrap_or(0)
+    crate::sync::thread_number::this()
 }
 
 /// There is one shard.

@@ -1,12 +1,13 @@
 //! `Mark`: the work that a wait on the host for a whole stream completes.
 
 use super::Stream;
+use crate::error;
 use crate::stream::timeline::Timeline;
 
 /// The work that is on a stream at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
-    launches: u64,
+    launches: error::Mark,
     /// The last ticket of memory that was freed by then.
     freed: Option<u64>,
 }

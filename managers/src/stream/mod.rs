@@ -44,7 +44,7 @@ pub(crate) use stock::StreamStock;
 pub use ticket::{Ticket, TicketWatch};
 
 use crate::driver::{ContextCore, ContextKind};
-use crate::error::{Result, Ring, Site};
+use crate::error::{Result, Rings, Site};
 use crate::event::EventPool;
 use crate::handle::ManagedHandle;
 use crate::object_pool::{Leased, ObjectPool};
@@ -458,7 +458,7 @@ impl Stream {
 
     /// Its newest launches.
     #[inline]
-    pub(crate) fn launches(&self) -> &Ring {
+    pub(crate) fn launches(&self) -> &Rings {
         self.0.launches()
     }
 

@@ -10,7 +10,7 @@ use super::StreamConfig;
 use super::captured::CaptureMark;
 use super::flags::Flags;
 use crate::driver::{ContextCore, Kind};
-use crate::error::{Result, Ring, Site};
+use crate::error::{Result, Rings, Site};
 use crate::event::EventPool;
 use crate::object_pool::{LeaseHolders, Reusable};
 use crate::stream::timeline::Timeline;
@@ -22,7 +22,7 @@ pub(crate) struct RawStream {
     owned: bool,
     config: StreamConfig,
     serial: u64,
-    launches: Arc<Ring>,
+    launches: Arc<Rings>,
     /// The module that launched here last, by its number.
     newest_code: AtomicU64,
     /// Made when memory is first freed here, or a kernel launched.
@@ -124,7 +124,7 @@ impl RawStream {
     }
 
     #[inline]
-    pub(super) fn launches(&self) -> &Ring {
+    pub(super) fn launches(&self) -> &Rings {
         &self.launches
     }
 

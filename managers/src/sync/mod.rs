@@ -28,6 +28,7 @@ pub(crate) mod rundown;
 pub(crate) mod shutdown_gate;
 pub(crate) mod spin_lock;
 pub(crate) mod thread_exit;
+pub(crate) mod thread_number;
 
 use std::sync::{Mutex as StdMutex, MutexGuard as StdMutexGuard};
 

@@ -7,6 +7,9 @@ pub(crate) use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
 
+#[path = "../../src/sync/thread_number.rs"]
+pub(crate) mod thread_number;
+
 /// As `std::sync::Arc`, whose last drop has a fence, which the sanitizer does not know.
 pub(crate) struct Arc<T>(NonNull<(AtomicUsize, T)>);
 

@@ -8,7 +8,7 @@ use cupola_core::tag;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use crate::error::{Blame, LaunchSite, Launches, Ring, Site};
+use crate::error::{Blame, Launch, LaunchSite, Launches, Rings, Site};
 use crate::handle::ManagedHandle;
 use crate::models::model;
 
@@ -32,13 +32,13 @@ impl Known {
         }
     }
 
-    fn begin(&self, ring: &Ring) -> Option<u64> {
+    fn begin(&self, ring: &Rings) -> Option<Launch> {
         let stream = self.stream.unwrap().to_bits();
         ring.begin(self.kernel, self.location, stream)
     }
 
     /// Whether it is remembered.
-    fn launch(&self, ring: &Ring) -> bool {
+    fn launch(&self, ring: &Rings) -> bool {
         let launch = self.begin(ring);
         launch.inspect(|&launch| ring.put(launch)).is_some()
     }
@@ -49,6 +49,15 @@ impl Known {
         assert_eq!(named, same, "torn: {suspect:?}");
         named
     }
+}
+
+/// A thread that has ended has the first ring: all that come now share the other.
+fn owned(ring: &Arc<Rings>, known: Known) {
+    let owner = Arc::clone(ring);
+    thread::spawn(move || assert!(known.launch(&owner)))
+        .join()
+        .unwrap();
+    ring.complete(ring.mark());
 }
 
 fn suspects(launches: &Launches) -> Vec<LaunchSite> {
@@ -71,6 +80,7 @@ fn a_suspect_is_one_launch_that_was() {
             Known::new(&launches, 2, c"b"),
             Known::new(&launches, 3, c"c"),
         ];
+        owned(&ring, known[0]);
         known[0].launch(&ring);
         known[1].launch(&ring);
         let other = thread::spawn({
@@ -93,7 +103,31 @@ fn a_suspect_is_one_launch_that_was() {
     });
 }
 
-// Without it two threads that launch on one stream could write one entry together, or one wait for the
+// Without it two threads could take the owner's ring together, and a launch be forgotten without a sign.
+#[test]
+fn one_thread_has_the_first_ring() {
+    model(&["main", "other"], |seen| {
+        let launches = Arc::new(Launches::default());
+        let ring = launches.ring();
+        let known = [
+            Known::new(&launches, 1, c"a"),
+            Known::new(&launches, 2, c"b"),
+        ];
+        let other = thread::spawn({
+            let ring = Arc::clone(&ring);
+            move || known[0].begin(&ring)
+        });
+        let mine = known[1].begin(&ring);
+        other.join().unwrap();
+        assert_eq!(suspects(&launches).len(), 2);
+        seen.note(match mine.unwrap() {
+            Launch::Owners(_) => "main",
+            Launch::Others(_) => "other",
+        });
+    });
+}
+
+// Without it two threads that share a ring could write one entry together, or one wait for the
 // other for ever, or a launch be forgotten without a sign.
 #[test]
 fn an_entry_is_written_by_one() {
@@ -106,6 +140,7 @@ fn an_entry_is_written_by_one() {
             Known::new(&launches, 3, c"c"),
             Known::new(&launches, 4, c"d"),
         ];
+        owned(&ring, known[0]);
         let other = thread::spawn({
             let ring = Arc::clone(&ring);
             move || known[0].launch(&ring)
@@ -174,6 +209,7 @@ fn a_launch_that_is_forgotten_on_its_way_is_known_to_be() {
             Known::new(&launches, 2, c"b"),
             Known::new(&launches, 3, c"c"),
         ];
+        owned(&ring, known[0]);
         let on_its_way = known[0].begin(&ring).unwrap();
         let other = thread::spawn({
             let ring = Arc::clone(&ring);
@@ -183,7 +219,7 @@ fn a_launch_that_is_forgotten_on_its_way_is_known_to_be() {
         });
         let mark = ring.mark();
         ring.complete(mark);
-        if mark > on_its_way {
+        if mark.covers(on_its_way) {
             assert!(!ring.knows_all(), "let off");
             seen.note("forgotten");
         } else {

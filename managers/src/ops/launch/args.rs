@@ -11,6 +11,7 @@ use crate::buffer::{
     Block, Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut, Output, check_pointer,
 };
 use crate::error::{Result, Written};
+use crate::module::Function;
 use crate::stream::Stream;
 
 /// An argument of a kernel: a number, an array or a struct by value (all that is [`DeviceCopy`]), a
@@ -267,23 +268,24 @@ pub trait List: Sized {
     ///
     /// # Safety
     /// The device memory among the arguments is alive.
-    unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId);
+    unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>);
 }
 
 /// A launch, but for its arguments: what tells that it is made again.
-#[derive(Clone, Copy, Debug, Hash)]
-pub struct LaunchId {
-    pub(super) function: usize,
-    pub(super) config: LaunchConfig,
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchId<'a> {
+    pub(super) function: &'a Function,
+    pub(super) config: &'a LaunchConfig,
 }
 
 /// What a launch writes: the same launch with the same arguments writes the same memory.
 #[cold]
-pub(super) fn written<L: List>(list: &L, launch: LaunchId) -> Written {
+pub(super) fn written<L: List>(list: &L, launch: LaunchId<'_>) -> Written {
     let mut values = list.values();
     let mut pointers = list.pointers(&mut values);
     let mut digest = DefaultHasher::new();
-    launch.hash(&mut digest);
+    launch.function.raw().addr().hash(&mut digest);
+    launch.config.hash(&mut digest);
     for (pointer, size) in pointers.as_mut().iter().zip(list.sizes()) {
         // SAFETY: the pointer leads to a value of this size, none of whose bytes is padding
         // (`DeviceCopy`).
@@ -330,7 +332,7 @@ macro_rules! tuples {
             }
 
             #[inline]
-            unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId) {
+            unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
                 let ($($name,)*) = &self;
                 $(
                     if let Some(memory) = $name.memory()

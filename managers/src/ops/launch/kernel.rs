@@ -157,7 +157,7 @@ impl<S: Signature> Kernel<S> {
     ) -> Result<()> {
         // SAFETY: the arguments are of the types of `S`, which are those of the kernel by the condition
         // of `new`; what it touches is a condition here.
-        unsafe { put(&self.function, config, arguments, stream) }
+        unsafe { put(&self.function, &config, arguments, stream) }
     }
 
     /// Launches the kernel with attributes, as [`launch_with`](super::launch_with) does.
@@ -178,7 +178,7 @@ impl<S: Signature> Kernel<S> {
         stream: &Stream,
     ) -> Result<()> {
         // SAFETY: as in `launch`.
-        unsafe { put_with(&self.function, config, attributes, arguments, stream) }
+        unsafe { put_with(&self.function, &config, attributes, arguments, stream) }
     }
 }
 
@@ -228,7 +228,7 @@ fn mismatch(function: &Function, given: &[usize]) -> Error {
 /// Refuses a kernel of another context than the stream's, and a shape that it cannot have.
 #[inline]
 #[track_caller]
-pub(super) fn check(function: &Function, config: LaunchConfig, stream: &Stream) -> Result<()> {
+pub(super) fn check(function: &Function, config: &LaunchConfig, stream: &Stream) -> Result<()> {
     if !function.is_in_context_of(stream) {
         return Err(Error::WrongContext { what: "the kernel" });
     }
@@ -240,7 +240,7 @@ pub(super) fn check(function: &Function, config: LaunchConfig, stream: &Stream) 
 #[track_caller]
 fn prepare<L: List>(
     function: &Function,
-    config: LaunchConfig,
+    config: &LaunchConfig,
     arguments: &L,
     stream: &Stream,
 ) -> Result<()> {
@@ -248,7 +248,8 @@ fn prepare<L: List>(
     arguments.prepare(stream)
 }
 
-/// Launches a kernel (`cuLaunchKernel`): all launches without attributes come by here.
+/// Launches a kernel (`cuLaunchKernel`): all launches without attributes come by here. The shape is
+/// lent, because a copy of it would wait until the caller's own has left the processor's store buffer.
 ///
 /// # Safety
 /// The arguments are of the types that the kernel declares, and with them it touches only memory that
@@ -257,7 +258,7 @@ fn prepare<L: List>(
 #[track_caller]
 pub(super) unsafe fn put<L: List>(
     function: &Function,
-    config: LaunchConfig,
+    config: &LaunchConfig,
     arguments: L,
     stream: &Stream,
 ) -> Result<()> {
@@ -271,10 +272,7 @@ pub(super) unsafe fn put<L: List>(
         }
         refused => refused,
     };
-    let launch = LaunchId {
-        function: function.raw().addr(),
-        config,
-    };
+    let launch = LaunchId { function, config };
     // SAFETY: memory among the arguments is alive, which is a condition of this function.
     unsafe { end(arguments, stream, launched, launch) }
 }
@@ -286,7 +284,7 @@ pub(super) unsafe fn put<L: List>(
 #[track_caller]
 pub(super) unsafe fn put_pointers(
     function: &Function,
-    config: LaunchConfig,
+    config: &LaunchConfig,
     pointers: &mut [*mut c_void],
     stream: &Stream,
 ) -> Result<()> {
@@ -304,7 +302,7 @@ pub(super) unsafe fn put_pointers(
     });
     match launched {
         Ok(()) => Ok(()),
-        Err(error) => Err(explain(error, function, config)),
+        Err(error) => Err(explain(error, function, *config)),
     }
 }
 
@@ -334,7 +332,7 @@ fn note_captured(function: &Function, stream: &Stream) {
 #[track_caller]
 pub(super) unsafe fn put_with<L: List>(
     function: &Function,
-    config: LaunchConfig,
+    config: &LaunchConfig,
     attributes: LaunchAttributes,
     arguments: L,
     stream: &Stream,
@@ -343,20 +341,17 @@ pub(super) unsafe fn put_with<L: List>(
         // SAFETY: the conditions of this function.
         return unsafe { put(function, config, arguments, stream) };
     }
-    attributes.check(config, function)?;
+    attributes.check(*config, function)?;
     let launched = match prepare(function, config, &arguments, stream) {
         Ok(()) => {
             let mut values = arguments.values();
             let mut pointers = arguments.pointers(&mut values);
             // SAFETY: the conditions of this function; the pointers lead to the values.
-            unsafe { launch_ex(function, config, attributes, pointers.as_mut(), stream) }
+            unsafe { launch_ex(function, *config, attributes, pointers.as_mut(), stream) }
         }
         refused => refused,
     };
-    let launch = LaunchId {
-        function: function.raw().addr(),
-        config,
-    };
+    let launch = LaunchId { function, config };
     // SAFETY: memory among the arguments is alive, which is a condition of this function.
     unsafe { end(arguments, stream, launched, launch) }
 }
@@ -371,7 +366,7 @@ unsafe fn end<L: List>(
     arguments: L,
     stream: &Stream,
     launched: Result<()>,
-    launch: LaunchId,
+    launch: LaunchId<'_>,
 ) -> Result<()> {
     match launched {
         Ok(()) => {
@@ -391,7 +386,7 @@ unsafe fn end_failed<L: List>(
     arguments: L,
     stream: &Stream,
     failed: Result<()>,
-    launch: LaunchId,
+    launch: LaunchId<'_>,
 ) -> Result<()> {
     // SAFETY: the condition of this function.
     unsafe { arguments.end(stream, &failed, launch) };

@@ -73,7 +73,7 @@ pub unsafe fn launch(
 ) -> Result<()> {
     kernel::check_sizes(function, arguments.sizes())?;
     // SAFETY: the conditions are those of this function.
-    unsafe { kernel::put(function, config, arguments, stream) }
+    unsafe { kernel::put(function, &config, arguments, stream) }
 }
 
 /// Launches a kernel with attributes (`cuLaunchKernelEx`): as [`launch`], and in clusters, with all
@@ -106,7 +106,7 @@ pub unsafe fn launch_with(
 ) -> Result<()> {
     kernel::check_sizes(function, arguments.sizes())?;
     // SAFETY: the conditions are those of this function.
-    unsafe { kernel::put_with(function, config, attributes, arguments, stream) }
+    unsafe { kernel::put_with(function, &config, attributes, arguments, stream) }
 }
 
 /// Launches a kernel with arguments by address: `pointers[i]` leads to `sizes[i]` bytes.
@@ -134,7 +134,7 @@ pub unsafe fn launch_raw(
     }
     check_launch(function, config, sizes, stream)?;
     // SAFETY: the conditions of this function; the pointers lead to what it has checked.
-    unsafe { kernel::put_pointers(function, config, pointers, stream) }
+    unsafe { kernel::put_pointers(function, &config, pointers, stream) }
 }
 
 /// Refuses a launch that is wrong as far as can be told without asking the driver.
@@ -146,5 +146,5 @@ pub(crate) fn check_launch(
     stream: &Stream,
 ) -> Result<()> {
     kernel::check_sizes(function, sizes)?;
-    kernel::check(function, config, stream)
+    kernel::check(function, &config, stream)
 }

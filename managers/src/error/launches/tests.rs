@@ -1,14 +1,17 @@
 //! The launches that a stream remembers.
 
-use super::*;
+use core::panic::Location;
 use std::thread;
+
+use super::rings::RING;
+use super::*;
 
 fn named(launches: &Launches, site: &Site) -> Vec<String> {
     let suspects = launches.suspects(site);
     suspects.into_iter().map(|suspect| suspect.kernel).collect()
 }
 
-fn launch(launches: &Launches, ring: &Ring, kernel: &CStr, stream: u64) -> u64 {
+fn launch(launches: &Launches, ring: &Rings, kernel: &CStr, stream: u64) -> Launch {
     let launch = ring.begin(launches.name(kernel), Location::caller(), stream);
     ring.put(launch.unwrap());
     launch.unwrap()
@@ -112,7 +115,7 @@ fn each_launch_is_named_once_and_at_most_eight() {
 // Without it a launch could be named for certain although others are forgotten that may still run.
 #[test]
 fn what_is_forgotten_is_not_let_off() {
-    let sure = |launches: &Launches, ring: &Ring| {
+    let sure = |launches: &Launches, ring: &Rings| {
         ring.complete(ring.mark());
         launch(launches, ring, c"last", 1);
         let itself = launches.suspects(&Site::here())[0].site;
@@ -160,7 +163,7 @@ fn streams_that_are_gone_are_forgotten() {
         launch(&launches, &ring, c"a", 1);
         ring.close();
     }
-    assert!(lock(&launches.rings).len() <= 4 * GONE);
+    assert!(lock(&launches.streams).len() <= 4 * GONE);
 }
 
 // Without it a record that is read while it is written could mix two launches.
@@ -173,6 +176,7 @@ fn a_record_is_of_one_launch_under_threads() {
         for base in [1u32, 1000] {
             let (ring, stop) = (&ring, &stop);
             scope.spawn(move || {
+                // One of the two has the owner's ring.
                 for kernel in base..base + 900 {
                     for _ in 0..200 {
                         let launch = ring.begin(kernel, Location::caller(), u64::from(kernel));
