@@ -120,7 +120,7 @@ pub use context::{
     Context, ContextKind, ContextManager, ContextsConfig, GraphUsage, GreenConfig, Live,
 };
 pub use copies::{CopyConfig, CopyMode, CopyScheduler};
-pub use cupola_core::Pressure;
+pub use cupola_core::{OverBudget, Pressure};
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{
     Account, ArgumentMismatch, Blame, BlockEvent, BlockFate, Cause, Error, ErrorClass, ErrorGroup,

@@ -24,6 +24,9 @@ pub struct Account {
     pub limit: u64,
     /// Bytes in use and the limit, of a limit that is shared with other pools.
     pub shared: Option<(u64, u64)>,
+    /// Bytes in use and the limit, of an account that the shared limit has in common with other
+    /// processes ([`DeviceLimit::within`](crate::pool::DeviceLimit::within)).
+    pub processes: Option<(u64, u64)>,
     /// The largest request that would fit without mapping a page.
     pub largest: u64,
     /// Bytes of a page: limits count whole pages.
@@ -45,6 +48,7 @@ impl fmt::Display for Account {
             mapped,
             limit,
             shared,
+            processes,
             largest,
             page,
             device_free,
@@ -56,6 +60,12 @@ impl fmt::Display for Account {
         )?;
         if let Some((used, limit)) = shared {
             write!(f, ", {used} of {limit} bytes of the shared limit in use")?;
+        }
+        if let Some((used, limit)) = processes {
+            write!(
+                f,
+                ", {used} of {limit} bytes of all processes' limit in use"
+            )?;
         }
         write!(
             f,

@@ -51,13 +51,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cupola_core::Reservation;
-
 use crate::context::Context;
 use crate::device;
 use crate::driver::ContextCore;
 use crate::error::{Account, Error, Result};
-use crate::pool::{DeviceLimit, DriverCalls, MemoryHandle, Vmm, VmmCalls, is_out_of_memory};
+use crate::pool::{
+    DeviceLimit, DriverCalls, LimitCharge, MemoryHandle, Vmm, VmmCalls, is_out_of_memory,
+};
 #[cfg(unix)]
 pub use physical_memory::ImportCharge;
 use physical_memory::Origin;
@@ -231,9 +231,9 @@ impl VirtualMemory {
     }
 
     /// Charges the limit, before the driver is asked.
-    fn charge(&self, bytes: u64) -> Result<Reservation<'_>> {
-        let charge = self.0.limit.budget().reserve(bytes);
-        charge.map_err(|_| Error::OverLimit(Box::new(self.account(bytes))))
+    fn charge(&self, bytes: u64) -> Result<LimitCharge<'_>> {
+        let charge = self.0.limit.charge(bytes);
+        charge.ok_or_else(|| Error::OverLimit(Box::new(self.account(bytes))))
     }
 
     /// What the driver has made is a value, and what it has refused is no charge.
@@ -241,7 +241,7 @@ impl VirtualMemory {
         &self,
         made: Result<MemoryHandle>,
         bytes: u64,
-        charge: Option<Reservation<'_>>,
+        charge: Option<LimitCharge<'_>>,
         origin: Origin,
     ) -> Result<PhysicalMemory> {
         if is_out_of_memory(&made)
@@ -255,7 +255,7 @@ impl VirtualMemory {
         }
         let handle = made?;
         if let Some(charge) = charge {
-            let _: u64 = charge.commit();
+            charge.keep();
         }
         self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.0.pieces.fetch_add(1, Ordering::Relaxed);
@@ -272,6 +272,7 @@ impl VirtualMemory {
             mapped,
             limit: limit.limit(),
             shared: Some((limit.used(), limit.limit())),
+            processes: limit.processes(),
             page: self.granularity(),
             ..Account::default()
         }
@@ -286,7 +287,7 @@ impl VirtualMemory {
         self.0.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.0.pieces.fetch_sub(1, Ordering::Relaxed);
         if origin.is_charged() {
-            let _ = self.0.limit.budget().release(bytes);
+            self.0.limit.budget().release(bytes);
             self.0.limit.note_room();
         }
     }

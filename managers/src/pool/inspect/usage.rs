@@ -5,6 +5,7 @@ use cupola_core::Pressure;
 use crate::error::{Account, Error, Result};
 use crate::pool::cache::counters::CacheCounters;
 use crate::pool::inspect::counters::Happened;
+use crate::pool::limit::device_limit::DeviceLimit;
 use crate::pool::pages::vmm::DriverCalls;
 use crate::pool::state::Pool;
 
@@ -206,6 +207,7 @@ impl Pool {
             mapped,
             limit: self.budget.limit(),
             shared: shared.map(|limit| (limit.used(), limit.limit())),
+            processes: shared.and_then(DeviceLimit::processes),
             largest: gauges.largest,
             page: self.pages.page(),
             device_free,

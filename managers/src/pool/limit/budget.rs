@@ -9,6 +9,7 @@ use std::ops::Deref;
 
 use cupola_core::Budget;
 
+use crate::pool::limit::limit_budget::{LimitBudget, Refusal};
 use crate::sync::spin_lock::SpinLock;
 
 /// A pool's own limit.
@@ -49,31 +50,35 @@ impl fmt::Debug for PoolBudget {
 }
 
 /// Charges bytes to both limits, or to neither.
-pub(crate) fn charge(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) -> bool {
+pub(crate) fn charge(
+    own: &PoolBudget,
+    shared: Option<&LimitBudget>,
+    bytes: u64,
+) -> Result<(), Refusal> {
     let in_turn = shared.is_some() && !mutant!("budget_takes_no_turn");
     // To the end: dropped after our own charge.
     let _turn = in_turn.then(|| own.turn.lock());
-    let Ok(ours) = own.reserve(bytes) else {
-        return false;
-    };
+    let ours = own.reserve(bytes).map_err(|_| Refusal::Own)?;
     if let Some(shared) = shared {
-        let Ok(of_all) = shared.reserve(bytes) else {
-            if mutant!("budget_keeps_half") {
-                let _: u64 = ours.commit();
+        match shared.charge(bytes) {
+            Ok(of_all) => of_all.keep(),
+            Err(refusal) => {
+                if mutant!("budget_keeps_half") {
+                    let _: u64 = ours.commit();
+                }
+                // Dropping our own charge undoes it.
+                return Err(refusal);
             }
-            // Dropping our own charge undoes it.
-            return false;
-        };
-        let _: u64 = of_all.commit();
+        }
     }
     let _: u64 = ours.commit();
-    true
+    Ok(())
 }
 
 /// Ends a charge. It fails only if more is released than was charged, which no caller does.
-pub(crate) fn release(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) {
+pub(crate) fn release(own: &PoolBudget, shared: Option<&LimitBudget>, bytes: u64) {
     if let Some(shared) = shared {
-        let _ = shared.release(bytes);
+        shared.release(bytes);
     }
     let _ = own.release(bytes);
 }

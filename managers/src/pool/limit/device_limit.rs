@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cupola_core::{Budget, Pressure};
+use cupola_core::Pressure;
 
 use crate::lists;
+use crate::pool::limit::limit_budget::{LimitBudget, LimitCharge, Refusal};
+use crate::pool::limit::shared_budget::SharedBudget;
 use crate::pool::member::Member;
 use crate::sync::event_count::EventCount;
 use crate::sync::rundown::RundownWeak;
@@ -13,11 +15,14 @@ use crate::sync::rundown::RundownWeak;
 /// A limit in bytes that several pools have in common. Clones are the same limit.
 ///
 /// A pool that finds it used up asks the others to give back the memory that they keep for reuse.
+///
+/// It is a limit of this process. Several processes have an exact limit in common where each has
+/// one [within](Self::within) the same [`SharedBudget`]: the crate `cupola-sharing` has a ledger for that.
 #[derive(Clone)]
 pub struct DeviceLimit(Arc<Shared>);
 
 struct Shared {
-    budget: Budget,
+    budget: LimitBudget,
     /// How often there was more room than before.
     changes: EventCount,
     /// Pools that give all back, and can be asked for nothing any more.
@@ -29,21 +34,32 @@ impl DeviceLimit {
     /// A limit of `bytes`.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
+        Self::of(LimitBudget::new(bytes))
+    }
+
+    /// A limit of `bytes`, all of whose bytes are charged to `account` too: memory is granted that fits
+    /// both. What others have charged there is never waited for.
+    #[must_use]
+    pub fn within(bytes: u64, account: Arc<dyn SharedBudget>) -> Self {
+        Self::of(LimitBudget::within(bytes, account))
+    }
+
+    fn of(budget: LimitBudget) -> Self {
         Self(Arc::new(Shared {
-            budget: Budget::new(bytes),
+            budget,
             changes: EventCount::default(),
             ending: EventCount::default(),
             pools: Mutex::default(),
         }))
     }
 
-    /// The limit in bytes.
+    /// The limit in bytes: of this process.
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.0.budget.limit()
     }
 
-    /// Changes it. The pools' memory stays theirs, that which they keep for reuse too until one of
+    /// Changes it, and not that of an account that it is [within](Self::within). The pools' memory stays theirs, that which they keep for reuse too until one of
     /// them asks or [`MemoryPool::trim`](crate::pool::MemoryPool::trim) is called; nothing more is
     /// granted until it fits.
     pub fn set_limit(&self, bytes: u64) {
@@ -70,8 +86,30 @@ impl DeviceLimit {
         self.0.budget.pressure()
     }
 
-    pub(crate) fn budget(&self) -> &Budget {
+    pub(crate) fn budget(&self) -> &LimitBudget {
         &self.0.budget
+    }
+
+    /// Charges bytes, where need be after those of processes that have ended were taken back. `None` when
+    /// they do not fit.
+    pub(crate) fn charge(&self, bytes: u64) -> Option<LimitCharge<'_>> {
+        loop {
+            match self.0.budget.charge(bytes) {
+                Ok(charge) => return Some(charge),
+                Err(Refusal::Outer) if self.reclaim() => {}
+                Err(Refusal::Own | Refusal::Outer) => return None,
+            }
+        }
+    }
+
+    /// Takes back what processes that have ended have charged to the account that it is within. Whether there
+    /// was anything.
+    pub(crate) fn reclaim(&self) -> bool {
+        let is_more = self.0.budget.reclaim();
+        if is_more {
+            self.note_room();
+        }
+        is_more
     }
 
     /// There may be more room than before.
@@ -81,6 +119,12 @@ impl DeviceLimit {
 
     pub(crate) fn changes(&self) -> u64 {
         self.0.changes.get()
+    }
+
+    /// Bytes in use and the limit, of the account of all processes.
+    pub(crate) fn processes(&self) -> Option<(u64, u64)> {
+        let outer = self.0.budget.outer_use()?;
+        Some((outer.used, outer.limit))
     }
 
     /// Adds a pool that is charged to it.

@@ -5,9 +5,11 @@ pub(crate) mod budget;
 pub(crate) mod control;
 pub(crate) mod device_limit;
 pub(crate) mod levels;
+pub(crate) mod limit_budget;
 pub(crate) mod over_limit;
 pub(crate) mod pressure;
 pub(crate) mod release_excess;
+pub(crate) mod shared_budget;
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -39,9 +39,9 @@ impl Pool {
         };
         // Other pools give up the memory that they keep for reuse when a request asks for it.
         let theirs = lists::sum(self.others(), |other| other.reusable());
-        let used = shared.used();
-        let limit = granted(used, shared.limit());
-        let used = used.saturating_sub(theirs + reusable);
+        let tighter = shared.budget().tighter();
+        let limit = granted(tighter.used, tighter.limit);
+        let used = tighter.used.saturating_sub(theirs + reusable);
         own.max(self.observer.levels().look_at_shared(used, limit))
     }
 }

@@ -162,7 +162,7 @@ impl Pool {
                 sizes = device;
             }
             device = device.filter(|_| missing >= MANY);
-            let room = self.available_pages();
+            let room = self.available_pages_for(missing.saturating_sub(there));
             let left = device.map_or(u64::MAX, |device| device.free);
             search.lacking = left < room;
             there += room.min(left);

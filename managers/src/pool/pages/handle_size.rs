@@ -1,6 +1,6 @@
 //! How large the handles of new memory are.
 
-use cupola_core::Budget;
+use crate::pool::limit_use::LimitUse;
 
 /// How much memory the device has, in pages.
 #[derive(Clone, Copy, Debug)]
@@ -56,12 +56,12 @@ impl HandleSizes {
         page: u64,
         room: u64,
         device: Device,
-        limits: &[&Budget],
+        limits: &[LimitUse],
     ) -> Self {
         let more = pages * page;
-        let fits = |limit: &Budget, part: u64| {
-            let after = limit.used().saturating_add(more);
-            after <= limit.limit() / 4 * part
+        let fits = |limit: &LimitUse, part: u64| {
+            let after = limit.used.saturating_add(more);
+            after <= limit.limit / 4 * part
         };
         // The part of each limit, and of the device, that stays free, in quarters.
         let leaves = |quarters: u64| {
@@ -69,7 +69,7 @@ impl HandleSizes {
                 && limits.iter().all(|limit| fits(limit, 4 - quarters))
         };
         let room = room.min(device.free).saturating_sub(pages);
-        let limits = limits.iter().map(|limit| limit.limit() / page);
+        let limits = limits.iter().map(|limit| limit.limit / page);
         let whole = limits.fold(device.total, u64::min);
         let parts = if leaves(3) {
             Some(FEW)
@@ -101,7 +101,7 @@ impl HandleSizes {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Device, FEW, HandleSizes, LONG, LONG_SHARE, MOST};
+    use super::{Device, FEW, HandleSizes, LONG, LONG_SHARE, LimitUse, MOST};
 
     fn count(sizes: HandleSizes, run: u32) -> u32 {
         run.div_ceil(sizes.pages(run))
@@ -130,13 +130,16 @@ mod tests {
     #[test]
     fn a_long_handle_is_a_small_part_of_each_limit() {
         for share in [1, 7, 64, MOST] {
-            let limit = Budget::new(u64::from(share) * LONG_SHARE * 10);
+            let limit = LimitUse {
+                used: 0,
+                limit: u64::from(share) * LONG_SHARE * 10,
+            };
             let whole = u64::from(MOST) * LONG_SHARE * 4;
             let device = Device {
                 free: whole,
                 total: whole,
             };
-            let sizes = HandleSizes::new(1, 10, limit.limit() / 10, device, &[&limit]);
+            let sizes = HandleSizes::new(1, 10, limit.limit / 10, device, &[limit]);
             assert_eq!(sizes.pages(u32::MAX), share);
         }
     }

@@ -2,5 +2,6 @@
 
 mod lowered;
 mod many;
+mod processes;
 mod refusal;
 mod shared;
