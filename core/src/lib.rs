@@ -12,6 +12,7 @@ mod mutant;
 
 mod budget;
 mod handle;
+pub mod ledger;
 mod lru;
 mod padded;
 mod pressure;

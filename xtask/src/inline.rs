@@ -30,6 +30,7 @@ const CALLED: &[(&str, &str)] = &[
     ("4wait", "waits"),
     ("11parse_bytes", "the text of an option, read once"),
     ("5Index6agrees", "the check of a heap"),
+    ("6ledger", "a call of the driver is beside each"),
 ];
 
 /// The whole proof.

@@ -9,6 +9,7 @@
 mod allocate;
 mod budget;
 mod handles;
+mod ledger;
 mod lru;
 mod made;
 mod stage_ring;

@@ -21,6 +21,7 @@
 
 mod budget;
 mod ensure;
+mod ledger;
 mod lru;
 mod pool;
 mod rest;

@@ -7,6 +7,7 @@ mod boxes;
 mod budget;
 mod ensure;
 mod handle;
+mod ledger;
 mod lru;
 mod stage_ring;
 mod stores;
