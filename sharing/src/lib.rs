@@ -34,6 +34,8 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A [`Ledger`] is one exact limit over several processes: all their pools and all their virtual memory.
+//!
 //! Drivers give file descriptors on Linux only. Elsewhere the crate has its errors and no functions.
 //!
 //! A receiver trusts the sender with its device's memory, and with nothing else: a message is parsed as bytes
@@ -47,6 +49,8 @@
 )]
 
 mod error;
+#[cfg(target_os = "linux")]
+mod ledger;
 mod message;
 #[cfg(target_os = "linux")]
 mod socket;
@@ -60,6 +64,8 @@ use std::os::unix::net::UnixStream;
 use cupola_managers::vmm::{ImportCharge, PhysicalMemory, VirtualMemory};
 
 pub use error::SharingError;
+#[cfg(target_os = "linux")]
+pub use ledger::{Account, HeaderError, Ledger, LedgerError, LedgerMember};
 pub use message::MessageError;
 
 /// Sends a descriptor of `memory`, its length and its device. The memory stays the sender's too, who may

@@ -13,7 +13,8 @@ pub(crate) fn run(test: &str) -> (Output, String) {
     start(test)
 }
 
-fn command(test: &str) -> Command {
+/// The command that runs the ignored test of this path in a process of its own.
+pub(crate) fn command(test: &str) -> Command {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
     command.args([

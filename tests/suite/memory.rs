@@ -1,6 +1,8 @@
 //! The pool: its limit, its account, and what is left of it.
 
 mod host;
+#[cfg(target_os = "linux")]
+mod ledger;
 mod pointers;
 mod sharing;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use cupola_core::OverBudget;
 
 /// An account of bytes that is kept outside of this process's managers, as one that several processes
-/// have in common. A limit of [`DeviceLimit::within`](super::DeviceLimit::within) charges it together
+/// have in common. A limit of [`DeviceLimit::within`](crate::pool::DeviceLimit::within) charges it together
 /// with its own bytes, always both or neither.
 ///
 /// The crate `cupola-sharing` has one, `Ledger`, in shared memory.
