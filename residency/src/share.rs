@@ -27,7 +27,9 @@ impl Residency {
                 return false;
             };
             // What is left already is not lacking. Should that not be in one piece, the pool asks again.
-            let left = (account.shared).map_or(0, |(used, limit)| limit.saturating_sub(used));
+            let limits = [account.shared, account.processes].into_iter().flatten();
+            let left = limits.map(|(used, limit)| limit.saturating_sub(used));
+            let left = left.min().unwrap_or(0);
             let lacking = account.requested.saturating_sub(left + account.ready);
             inner.give_up(lacking.max(1)).is_ok_and(|given| given > 0)
         });

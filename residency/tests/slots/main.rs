@@ -4,6 +4,8 @@
 mod bound;
 mod changed;
 mod contents;
+#[cfg(target_os = "linux")]
+mod processes;
 mod random;
 mod refusals;
 mod sweep;
