@@ -57,6 +57,14 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "the driver's own; 1: every launch waits for its kernel",
     ),
     (
+        "CUPOLA_SIM_NO_PEER_ACCESS",
+        "pairs of devices of which the first does not reach the second one's memory, such as 0:1,1:0",
+    ),
+    (
+        "CUPOLA_SIM_CORRUPT_LINKS",
+        "pairs of devices: copies from the first to the second lose bytes and return success",
+    ),
+    (
         "CUPOLA_SIM_FAULTS",
         "faults, separated by commas: FUNCTION:CALL=CODE fails one call, FUNCTION:CALL+=CODE that and all later ones",
     ),
@@ -142,6 +150,15 @@ pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, S
     }
     if let Some(seed) = number("CUPOLA_SIM_SEED")? {
         settings.seed = Some(seed as u64);
+    }
+    for (name, pairs) in [
+        ("CUPOLA_SIM_NO_PEER_ACCESS", &mut settings.no_peer_access),
+        ("CUPOLA_SIM_CORRUPT_LINKS", &mut settings.corrupt_links),
+    ] {
+        if let Some(value) = text(name)? {
+            let value = text::parse_pairs(&value);
+            *pairs = value.map_err(|reason| SettingsError::value(name, reason))?;
+        }
     }
     // As the driver reads it: bytes that are no text name no device.
     settings.visible = visible.map(|list| list.to_string_lossy().into_owned());

@@ -103,6 +103,12 @@ pub struct Settings {
     fault: Vec<FaultSetting>,
     /// `cuGetProcAddress` does not find what is not built.
     hide_unsupported: bool,
+    /// Ordered pairs of devices without a link: `from` and `to`.
+    #[serde(deserialize_with = "text::pairs")]
+    no_peer_access: Vec<(usize, usize)>,
+    /// Ordered pairs of devices between which copies lose bytes.
+    #[serde(deserialize_with = "text::pairs")]
+    corrupt_links: Vec<(usize, usize)>,
     /// What `CUDA_VISIBLE_DEVICES` says.
     #[serde(skip)]
     visible: Option<String>,
@@ -235,6 +241,12 @@ impl Settings {
         }
         if let Some(order) = self.seed.map(Order::Seeded).or(self.order) {
             builder = builder.order(order);
+        }
+        for &(device, peer) in &self.no_peer_access {
+            builder = builder.without_peer_access(device, peer);
+        }
+        for &(from, to) in &self.corrupt_links {
+            builder = builder.corrupt_link(from, to);
         }
         self.without
             .iter()

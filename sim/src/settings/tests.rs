@@ -138,6 +138,7 @@ fn what_means_nothing_is_an_error_that_says_where() {
         ("devices = 17", "16 at most"),
         ("without = [\"cuDriverGetVersion\"]", "every driver"),
         ("order = \"random\"", "no order"),
+        ("corrupt_links = [\"0\"]", "no pair"),
         ("profile = \"jetson\"", "no profile"),
         ("devices = 2\n[[device]]\n[[device]]", "all alike"),
     ] {
@@ -148,6 +149,7 @@ fn what_means_nothing_is_an_error_that_says_where() {
         ("CUPOLA_SIM_DEVICES", "two", "whole number"),
         ("CUPOLA_SIM_DEVICES", "1000000000000", "16 at most"),
         ("CUPOLA_SIM_PROFILE", "MIG", "no profile"),
+        ("CUPOLA_SIM_NO_PEER_ACCESS", "0:1,1", "no pair"),
         ("CUPOLA_SIM_MEMORY", "99999999999GiB", "exceeds 64 bits"),
         ("CUPOLA_SIM_MEMORY", "1.5", "not a number of bytes"),
         ("CUPOLA_SIM_MEMORY", "1.Gi", "not a number of bytes"),

@@ -183,6 +183,26 @@ pub(super) fn profile<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Profi
     text.parse().map(Some).map_err(D::Error::custom)
 }
 
+pub(super) fn pairs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(usize, usize)>, D::Error> {
+    let pairs = Vec::<String>::deserialize(from)?;
+    let pairs = pairs.iter().map(|pair| parse_pair(pair));
+    pairs.collect::<Result<_, _>>().map_err(D::Error::custom)
+}
+
+/// Ordered pairs of devices, separated by commas.
+pub(super) fn parse_pairs(text: &str) -> Result<Vec<(usize, usize)>, String> {
+    text.split(',').map(parse_pair).collect()
+}
+
+/// Two ordinals: `0:1`.
+fn parse_pair(text: &str) -> Result<(usize, usize), String> {
+    let pair = text.trim().split_once(':').and_then(|(device, peer)| {
+        let pair = (device.trim().parse().ok()?, peer.trim().parse().ok()?);
+        Some(pair)
+    });
+    pair.ok_or_else(|| format!("{text:?} is no pair of devices, such as 0:1"))
+}
+
 pub(super) fn functions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SymbolId>, D::Error> {
     let names = Vec::<String>::deserialize(from)?;
     let ids = names.iter().map(|name| match name.as_str() {

@@ -299,3 +299,41 @@ fn pools_say_who_may_access_them() {
         assert_eq!(code(d.cuCtxSynchronize()), ILLEGAL);
     }
 }
+
+/// Without it, a broken link could not be played, and a program that looks for one could not be seen
+/// to find it; or another pair, another way or a small copy would be broken too.
+#[test]
+fn a_corrupt_link_loses_bytes_of_copies_one_way() {
+    const BYTES: usize = (128 << 10) + 100;
+    let pair = Pair::new(Machine::builder().devices(2).corrupt_link(0, 1));
+    let (d, own) = (&pair.bench.driver, pair.bench.context);
+    let ours = pair.bench.alloc(BYTES);
+    // SAFETY: the context lives.
+    unsafe { d.cuCtxSetCurrent(pair.other) }.unwrap();
+    let theirs = pair.bench.alloc(BYTES);
+    pair.bench.attach();
+    let mut lost: Vec<u8> = vec![1; BYTES];
+    for end in [64 << 10, 128 << 10] {
+        lost[end - 64..end].fill(2);
+    }
+    // SAFETY: device memory is checked.
+    unsafe {
+        d.cuMemsetD8_v2(ours, 1, BYTES).unwrap();
+        d.cuCtxEnablePeerAccess(pair.other, 0).unwrap();
+        d.cuMemsetD8_v2(theirs, 2, BYTES).unwrap();
+        assert_eq!(pair.bench.download(theirs, BYTES), [2; BYTES]);
+        d.cuMemcpyPeer(theirs, pair.other, ours, own, BYTES)
+            .unwrap();
+        assert_eq!(pair.bench.download(theirs, BYTES), lost);
+        d.cuMemsetD8_v2(theirs, 2, BYTES).unwrap();
+        d.cuMemcpyDtoD_v2(theirs, ours, BYTES).unwrap();
+        assert_eq!(pair.bench.download(theirs, BYTES), lost);
+        d.cuMemcpyDtoD_v2(theirs, ours, 64).unwrap();
+        d.cuMemcpyPeer(ours, own, theirs, pair.other, BYTES)
+            .unwrap();
+        assert_eq!(pair.bench.download(ours, BYTES), lost, "the way back");
+    }
+    pair.bench.free(ours);
+    pair.bench.free(theirs);
+    pair.finish();
+}

@@ -343,6 +343,7 @@ pub struct MachineBuilder {
     pub(in crate::device) sink: Option<Sink>,
     pub(in crate::device) order: Order,
     pub(in crate::device) apart: BTreeSet<(usize, usize)>,
+    pub(in crate::device) corrupt: BTreeSet<(usize, usize)>,
 }
 
 /// Gives the address at which a library exports a function.
@@ -366,6 +367,7 @@ impl Default for MachineBuilder {
             sink: None,
             order: Order::default(),
             apart: BTreeSet::new(),
+            corrupt: BTreeSet::new(),
         }
     }
 }
@@ -400,6 +402,16 @@ impl MachineBuilder {
     #[must_use]
     pub fn without_peer_access(mut self, device: usize, peer: usize) -> Self {
         self.apart.insert((device, peer));
+        self
+    }
+
+    /// Breaks the link over which bytes go from the device with ordinal `from` to that with ordinal
+    /// `to`, as bridges and IOMMUs do that drop the traffic of devices: copies return success, and of
+    /// each whole 64 KiB of a row the last 64 bytes are not written. Kernels and memsets that use the
+    /// memory of the other device do so rightly.
+    #[must_use]
+    pub fn corrupt_link(mut self, from: usize, to: usize) -> Self {
+        self.corrupt.insert((from, to));
         self
     }
 

@@ -1,5 +1,6 @@
 //! A device of a machine, and what its contexts share.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
 
@@ -24,6 +25,8 @@ pub(super) struct Shared {
     pub(super) machine: MachineId,
     pub(super) schedule: Option<Arc<Schedule>>,
     pub(super) graphs: Arc<Graphs>,
+    /// Ordinals of devices between which copies lose bytes, from the first to the second.
+    pub(super) corrupt: Arc<BTreeSet<(usize, usize)>>,
 }
 
 /// A device and what its contexts share.
@@ -44,6 +47,8 @@ pub(in crate::device) struct Device {
     /// Decides what runs next, unless streams have threads.
     pub(in crate::device) schedule: Option<Arc<Schedule>>,
     pub(in crate::device) graphs: Arc<Graphs>,
+    /// Ordinals of devices between which copies lose bytes, from the first to the second.
+    pub(in crate::device) corrupt: Arc<BTreeSet<(usize, usize)>>,
     /// The same for every life of the primary context.
     pub(in crate::device) primary_handle: u64,
     pub(in crate::device) primary: Mutex<Primary>,
@@ -115,6 +120,7 @@ impl Device {
             machine: shared.machine,
             schedule: shared.schedule.clone(),
             graphs: Arc::clone(&shared.graphs),
+            corrupt: Arc::clone(&shared.corrupt),
             primary_handle: primary,
             primary: Mutex::default(),
             retained: AtomicU32::new(0),

@@ -99,10 +99,16 @@ impl Inner {
             let space = Arc::new(Space::new(Arc::clone(&strict)));
             let handles = Arc::new(AtomicU64::new(first));
             let schedule = Schedule::new(builder.order, &configs);
-            let devices = configs.into_iter().enumerate();
             let messages = Arc::new(Messages::default());
             let graphs = Graphs::new(&handles);
+            let numbers: Vec<_> = (configs.iter().enumerate())
+                .map(|(ordinal, config)| config.number.unwrap_or(ordinal))
+                .collect();
+            let ordinal = |number| numbers.iter().position(|&known| known == number);
+            let corrupt = builder.corrupt.iter();
+            let corrupt = corrupt.filter_map(|&(from, to)| Some((ordinal(from)?, ordinal(to)?)));
             let shared = Shared {
+                corrupt: Arc::new(corrupt.collect()),
                 workers: builder.workers,
                 space: Arc::clone(&space),
                 messages: Arc::clone(&messages),
@@ -112,6 +118,7 @@ impl Inner {
                 schedule: schedule.clone(),
                 graphs: Arc::clone(&graphs),
             };
+            let devices = configs.into_iter().enumerate();
             let new_handle = || handles.fetch_add(1, Ordering::Relaxed);
             let devices = devices.map(|(ordinal, config)| {
                 Arc::new(Device::new(

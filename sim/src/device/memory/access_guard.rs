@@ -128,6 +128,14 @@ impl AccessGuard {
         Ok(Self { parts, rows })
     }
 
+    /// The ordinal of the device that has the memory, if a device has it.
+    pub(super) fn device(&self) -> Option<usize> {
+        match self.parts.first()?.place.as_ref()? {
+            Place::Pinned(_) => None,
+            place => Some(place.device()),
+        }
+    }
+
     /// Pointers to the rows.
     pub(super) fn rows(&self) -> impl Iterator<Item = *mut u8> {
         self.each().map(|(part, from_start)| {

@@ -8,6 +8,7 @@ use cupola_sys::driver::*;
 use crate::device::api::functions;
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
+use crate::device::machine::Device;
 use crate::device::memory::{Access, Freed, PAGE, Pages, VMM};
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -222,10 +223,28 @@ fn set_access(
             _ => return Err(BAD),
         }
         let device = call.machine.device(ordinal(description.location));
-        access.push((device.map_err(|_| BAD)?.ordinal, may));
+        let device = device.map_err(|_| BAD)?;
+        require_link(call, address, device, may)?;
+        access.push((device.ordinal, may));
     }
     let mapped = call.machine.space.mapped();
     mapped.set_access(address, len as u64, &access)
+}
+
+/// Another device's access needs a link to the one that has the memory.
+fn require_link(call: &Call<'_>, address: CUdeviceptr, device: &Device, may: Access) -> Reply {
+    let mapped = call.machine.space.mapped().find_mapping(address);
+    let owner = mapped.and_then(|mapped| call.machine.devices.get(mapped.device));
+    match owner {
+        Some(owner)
+            if may != Access::None
+                && owner.ordinal != device.ordinal
+                && !call.machine.can_access(device, owner) =>
+        {
+            Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn get_access(
