@@ -17,6 +17,7 @@ use std::sync::Arc;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::BufferHandle;
+use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::lists;
 use crate::pool::heap::cold_fields::ColdFields;
@@ -111,6 +112,23 @@ impl Block {
         self.header().is_fresh() && !self.pool().is_of_graph()
     }
 
+    /// The context that the memory is of.
+    pub(crate) fn core(&self) -> &Arc<ContextCore> {
+        self.pool().core()
+    }
+
+    /// Refuses a stream whose work may not use the memory: one of another context, unless the pool is
+    /// open to that.
+    pub(crate) fn check_use(&self, stream: &Stream) -> Result<()> {
+        match self.address() == 0
+            || stream.is_in(self.pool().core())
+            || self.pool().is_open_to(stream.core())
+        {
+            true => Ok(()),
+            false => Err(Error::WrongContext { what: "the buffer" }),
+        }
+    }
+
     /// Refuses a stream of another context.
     pub(crate) fn check_context(&self, stream: &Stream) -> Result<()> {
         match self.address() == 0 || stream.is_in(self.pool().core()) {
@@ -143,7 +161,24 @@ impl Block {
         if stream.is(home) || self.address() == 0 {
             return Ok(());
         }
-        self.check_context(stream)?;
+        self.check_use(stream)?;
+        self.join_use(stream)
+    }
+
+    /// As [`join`](Self::join), for a copy that names the context of each end: it needs no access of the
+    /// stream's context to the memory. No capture is open on the stream.
+    #[track_caller]
+    pub(crate) fn join_across(&self, stream: &Stream) -> Result<()> {
+        match stream.is(self.home()) || self.address() == 0 {
+            true => Ok(()),
+            false => self.join_use(stream),
+        }
+    }
+
+    /// The use on another stream than the block's own.
+    #[track_caller]
+    fn join_use(&self, stream: &Stream) -> Result<()> {
+        let home = self.home();
         // In a fork another thread may have left the lock taken.
         self.pool().core().healthy()?;
         let _defer = DeferCallbacks::new();
@@ -388,9 +423,12 @@ fn is_of_graphs() -> Error {
 #[track_caller]
 fn join_uses(uses: &mut Vec<Stream>, home: &Stream, pool: &Pool) -> Result<()> {
     while let Some(stream) = uses.last() {
-        // A lost context takes no order, and needs none: its pool hands nothing out any more.
+        // A lost context takes no order, and needs none: its pool hands nothing out any more. But
+        // another context's work may go on, and its pool may give the memory back.
         if home.core().poison().is_none() {
             pool.order(stream, home)?;
+        } else if !stream.is_in(home.core()) && !submit::settle(stream, home.core().site()) {
+            stream.core().healthy()?;
         }
         uses.pop();
     }

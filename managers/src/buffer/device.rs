@@ -295,7 +295,7 @@ macro_rules! views {
             #[track_caller]
             pub(crate) fn check_context(&self, stream: &Stream) -> Result<()> {
                 match self.block {
-                    Some(block) => block.check_context(stream),
+                    Some(block) => block.check_use(stream),
                     None => Ok(()),
                 }
             }
@@ -309,6 +309,15 @@ macro_rules! views {
             pub(crate) fn tell_use(&self, stream: &Stream) {
                 if let Some(block) = self.block {
                     block.tell_use(stream);
+                }
+            }
+
+            /// See [`Block::join_across`].
+            #[track_caller]
+            pub(crate) fn join_across(&self, stream: &Stream) -> Result<()> {
+                match self.block {
+                    Some(block) => block.join_across(stream),
+                    None => Ok(()),
                 }
             }
 

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::event::EventsConfig;
 use crate::limits::check_capacity;
 use crate::module::ModulesConfig;
+use crate::peer::PeerCheck;
 use crate::stream::StreamsConfig;
 
 /// How a [`ContextManager`](super::ContextManager) is set up, and the managers of each
@@ -23,6 +24,8 @@ pub struct ContextsConfig {
     pub buffers: BuffersConfig,
     /// Whether contexts start in [checked mode](super::Context::set_checked).
     pub checked: bool,
+    /// Whether the way to another device is checked before it is used.
+    pub peers: PeerCheck,
 }
 
 impl ContextsConfig {
@@ -47,6 +50,7 @@ impl Default for ContextsConfig {
             modules: ModulesConfig::default(),
             buffers: BuffersConfig::default(),
             checked: false,
+            peers: PeerCheck::default(),
         }
     }
 }

@@ -40,6 +40,7 @@ use crate::error::{Cause, Error, Result, Site};
 use crate::event::EventManager;
 use crate::host::HostMemory;
 use crate::module::ModuleManager;
+use crate::peer::PeerCheck;
 use crate::registry::{Name, Registry};
 use crate::stream::StreamManager;
 use crate::sync::capacity::Permit;
@@ -315,6 +316,7 @@ impl ContextManager {
         let config = self.config();
         if core.register(self.contexts.capacity(), handle, permit)? {
             core.set_checked(config.checked);
+            core.set_checks_peers(config.peers == PeerCheck::FirstUse);
         }
         let events = EventManager::new(&core, config.events);
         let streams = StreamManager::new(&core, events.pool(), config.streams);

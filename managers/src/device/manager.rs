@@ -12,6 +12,7 @@ use crate::context::{ClosedContext, ContextManager, ContextsConfig, End};
 use crate::driver::Ledger;
 use crate::error::{Cause, Error, Result, Site};
 use crate::lists;
+use crate::peer::{PeerLink, PeerMatrix};
 use crate::registry::{Fixed, Registry, part};
 use crate::shutdown_report::{LeasedObject, ShutdownReport};
 use crate::stats::{ManagerStats, State};
@@ -290,6 +291,36 @@ impl DeviceManager {
     pub fn iter(&self) -> impl Iterator<Item = Result<Device>> + '_ {
         let site = Site::here();
         (0..self.count()).map(move |ordinal| self.get_at(ordinal, site))
+    }
+
+    /// What the driver says of the links between all pairs of devices. It makes no device alive.
+    ///
+    /// # Errors
+    /// [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuDeviceCanAccessPeer")]
+    #[doc(alias = "cuDeviceGetP2PAttribute")]
+    #[track_caller]
+    pub fn peers(&self) -> Result<PeerMatrix> {
+        self.not_forked()?;
+        let site = Site::here();
+        let count = self.count();
+        let mut devices = Vec::new();
+        for ordinal in 0..count {
+            let mut raw: CUdevice = 0;
+            let index = i32::try_from(ordinal).unwrap_or(i32::MAX);
+            // SAFETY: `raw` outlives the call.
+            unsafe { self.driver.cuDeviceGet(&raw mut raw, index) }
+                .map_err(|call| Error::at(call, Some(ordinal), site))?;
+            devices.push((ordinal, raw));
+        }
+        let mut links = Vec::new();
+        for &device in &devices {
+            for &peer in devices.iter().filter(|&&peer| peer != device) {
+                let link = PeerLink::read(&self.driver, device, peer);
+                links.push(link.map_err(|call| Error::at(call, Some(device.0), site))?);
+            }
+        }
+        Ok(PeerMatrix::new(count, links))
     }
 
     /// Figures so far: of the devices that were made alive.

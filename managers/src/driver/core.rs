@@ -21,8 +21,7 @@ use super::intern::{self, Member};
 use super::ledger::{ExecutableCounts, Kind, Ledger};
 use super::ownership::{ContextKind, GreenPart, Ownership, forgive_shutdown};
 use super::reactor::Reactor;
-use super::shared::LiveBlocks;
-use super::shared::{ShapeLimits, SharedContext};
+use super::shared::{LiveBlocks, PeerTable, ShapeLimits, SharedContext};
 use crate::error::{Error, Latch, Launches, Result, Site};
 use crate::handle::ContextHandle;
 use crate::sync::capacity::{Capacity, Permit};
@@ -47,6 +46,7 @@ pub(crate) struct ContextCore {
     checked: AtomicBool,
     tracked: AtomicBool,
     checks_pointers: AtomicBool,
+    checks_peers: AtomicBool,
     /// Of this context for all execution managers that have it; of a green one its primary
     /// context's.
     pub(super) shared: Arc<SharedContext>,
@@ -114,6 +114,7 @@ impl ContextCore {
             checked: AtomicBool::new(false),
             tracked: AtomicBool::new(true),
             checks_pointers: AtomicBool::new(false),
+            checks_peers: AtomicBool::new(true),
             shared,
             member,
             graveyard: Graveyard::default(),
@@ -402,6 +403,20 @@ impl ContextCore {
     /// that have the context.
     pub(crate) fn live_blocks(&self) -> &Arc<LiveBlocks> {
         self.shared.live_blocks()
+    }
+
+    /// The other contexts that this one may access.
+    pub(crate) fn peers(&self) -> &PeerTable {
+        self.shared.peers()
+    }
+
+    /// Whether the way to another device is checked before its first use.
+    pub(crate) fn checks_peers(&self) -> bool {
+        self.checks_peers.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_checks_peers(&self, checks: bool) {
+        self.checks_peers.store(checks, Ordering::Relaxed);
     }
 
     pub(crate) fn set_tracked(&self, tracked: bool) {

@@ -10,7 +10,35 @@ use super::intern;
 use super::ledger::Ledger;
 use crate::error::{Blame, Cause, Error, Loss, OnLoss, PoisonPolicy, Result, Site};
 
+/// Ends a call in `own` that names the context `other` too. An error that a context is lost to may be
+/// that of either: it is the other one's if a question of `own`'s is answered.
+#[track_caller]
+pub(crate) fn check_between<T>(
+    own: &ContextCore,
+    other: &ContextCore,
+    result: Result<T, DriverError>,
+) -> Result<T> {
+    match result {
+        Err(call) if call.class().is_sticky() && !own.shares_objects(other) && own.answers() => {
+            other.check(Err(call))
+        }
+        result => own.check(result),
+    }
+}
+
 impl ContextCore {
+    /// Whether the driver answers a question about the context, as it does for none that is lost.
+    #[cold]
+    fn answers(&self) -> bool {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both outlive the call, and the context is current.
+        self.enter().is_ok_and(|driver| unsafe {
+            driver
+                .cuMemGetInfo_v2(&raw mut free, &raw mut total)
+                .is_ok()
+        })
+    }
+
     /// Ends an operation: an error after which the context is lost sets the latch, and any
     /// error after that one is reported as that one.
     #[inline]

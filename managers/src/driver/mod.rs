@@ -35,6 +35,7 @@ pub(crate) use capture_mode::{RelaxedCapture, is_capturing};
 pub(crate) use current::Identity;
 pub use current::context_switches;
 pub use current_guard::CurrentGuard;
+pub(crate) use failure::check_between;
 pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
 pub(crate) use graveyard::{Allocated, Grave, PageLocked};
 pub(crate) use intern::is_green;
@@ -45,5 +46,5 @@ pub(crate) use ownership::{Ownership, forgive_shutdown};
 #[cfg(all(test, loom))]
 pub(crate) use reactor::Reactor;
 pub(crate) use reactor::{Watched, is_reactor};
-pub(crate) use shared::{BlockHistory, Found, LiveBlocks};
+pub(crate) use shared::{BlockHistory, Enabler, Found, GrantEnd, LiveBlocks, PeerUse, Peers};
 pub(crate) use spin_budget::SpinBudget;

@@ -1,6 +1,7 @@
 //! `SharedContext`: the state of a driver context that all execution managers have in common.
 
 mod live_blocks;
+mod peers;
 mod recent;
 
 use std::sync::{Arc, OnceLock};
@@ -12,6 +13,7 @@ use cupola_sys::driver::{
 use super::current::Identity;
 use crate::error::{Latch, Launches};
 pub(crate) use live_blocks::{BlockHistory, Found, LiveBlocks};
+pub(crate) use peers::{Enabler, GrantEnd, PeerTable, PeerUse, Peers};
 
 /// The most blocks of a grid and threads of a block that the device takes, in x, y and z.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +56,7 @@ pub(crate) struct SharedContext {
     latch: Latch,
     launches: Launches,
     live_blocks: Arc<LiveBlocks>,
+    peers: PeerTable,
     /// Once a function was looked up.
     shape_limits: OnceLock<ShapeLimits>,
 }
@@ -71,6 +74,7 @@ impl SharedContext {
             latch: Latch::default(),
             launches: Launches::default(),
             live_blocks: Arc::default(),
+            peers: PeerTable::default(),
             shape_limits: OnceLock::new(),
         }
     }
@@ -113,5 +117,9 @@ impl SharedContext {
 
     pub(super) fn live_blocks(&self) -> &Arc<LiveBlocks> {
         &self.live_blocks
+    }
+
+    pub(super) fn peers(&self) -> &PeerTable {
+        &self.peers
     }
 }

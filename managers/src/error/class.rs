@@ -24,6 +24,7 @@ impl Error {
             Self::Forked => "start workers with exec instead",
             Self::Arguments { .. } => "pass what the kernel declares",
             Self::Host(error) => error.advice(),
+            Self::Peer(error) => error.advice(),
             Self::Pointer(_) => "keep the memory until all work with it is over",
             Self::Invalid { .. } => "correct the argument that is named",
             Self::WrongContext { .. } => "use things of one context in one operation",
@@ -45,6 +46,7 @@ impl Error {
             | Self::OutOfMemory { .. } => ErrorClass::Resource,
             Self::Forked => ErrorClass::StickyProcess,
             Self::Host(error) => error.class(),
+            Self::Peer(error) => error.class(),
             Self::Item(item) => item.error.class(),
             Self::Capturing { .. } => ErrorClass::Capture,
             // The code is about the wait, and says nothing about the work.

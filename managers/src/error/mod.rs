@@ -43,6 +43,7 @@ pub use cupola_sys::{ErrorClass, ErrorGroup};
 
 use crate::device::Architecture;
 use crate::host::HostMemoryError;
+use crate::peer::PeerError;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -183,6 +184,8 @@ pub enum Error {
     Pointer(Box<PointerFault>),
     /// Host memory was refused: see [`host`](crate::host).
     Host(Box<HostMemoryError>),
+    /// A device does not reach another's memory, or not rightly: see [`peer`](crate::peer).
+    Peer(Box<PeerError>),
     /// An argument is not one that the operation takes.
     Invalid {
         /// The argument or field.
@@ -302,6 +305,7 @@ impl Error {
             Self::Poisoned { first, .. } | Self::Tainted { first } => Some(first),
             Self::Item(item) => item.error.cause(),
             Self::Host(error) => error.cause(),
+            Self::Peer(error) => error.cause(),
             _ => None,
         }
     }

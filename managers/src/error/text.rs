@@ -99,6 +99,7 @@ impl Error {
             Self::Arguments { function, mismatch } => write!(f, "{function}: {mismatch}"),
             Self::Pointer(fault) => write!(f, "{fault}"),
             Self::Host(error) => write!(f, "{error}; {}", error.advice()),
+            Self::Peer(error) => write!(f, "{error}; {}", error.advice()),
             Self::Invalid { field, problem } => write!(f, "{field}: {problem}"),
             Self::WrongContext { what } => write!(
                 f,

@@ -22,6 +22,7 @@ mod host;
 mod launch;
 mod order;
 mod owned;
+mod peer;
 mod set;
 mod transfer;
 
@@ -37,6 +38,7 @@ pub use launch::{
 };
 pub use order::{elapsed, order, query, query_event, record, synchronize, synchronize_event, wait};
 pub use owned::{Transfer, download, upload};
+pub use peer::{PeerAddress, copy_between, copy_between_raw};
 pub use set::{fill, set_bytes, zero};
 
 pub(crate) use copy::{download_raw, download_raw_at, same_len, upload_raw};

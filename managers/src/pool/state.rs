@@ -28,6 +28,7 @@ use crate::pool::limit::budget::PoolBudget;
 use crate::pool::limit::over_limit::OverLimit;
 use crate::pool::member::Member;
 use crate::pool::pages::page_mapper::PageMapper;
+use crate::pool::peers::PoolPeers;
 use crate::pool::streams::pool_streams::PoolStreams;
 use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
@@ -55,6 +56,8 @@ pub(crate) struct Pool {
     pub(crate) number: u64,
     pub(crate) core: Arc<ContextCore>,
     pub(crate) pages: PageMapper,
+    /// Contexts of other devices that may access its memory.
+    pub(crate) peers: PoolPeers,
     pub(crate) budget: Arc<PoolBudget>,
     /// Of a graph's memory: the pool that it shares the limit with.
     pub(crate) parent: Option<Arc<Self>>,
@@ -135,6 +138,7 @@ impl Pool {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             core: Arc::clone(core),
             pages,
+            peers: PoolPeers::default(),
             budget,
             parent: parent.map(Arc::clone),
             _open: open,

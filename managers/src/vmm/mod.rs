@@ -278,6 +278,10 @@ impl VirtualMemory {
         }
     }
 
+    fn core(&self) -> &Arc<ContextCore> {
+        &self.0.core
+    }
+
     fn vmm(&self) -> &Vmm {
         &self.0.vmm
     }

@@ -8,7 +8,9 @@ use std::ops::Range;
 use cupola_sys::driver::{CUdeviceptr, CUmemAccess_flags};
 
 use super::{PhysicalMemory, VirtualMemory};
+use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::peer::require_access;
 
 /// What the device may do with mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +156,56 @@ impl AddressRange {
     #[doc(alias = "cuMemSetAccess")]
     #[track_caller]
     pub fn set_access(&self, range: Range<u64>, access: Access) -> Result<()> {
+        let bytes = self.check_mapped(&range)?;
+        // SAFETY: all of them are mapped, as was just seen.
+        unsafe {
+            self.memory
+                .vmm()
+                .set_access(self.base + range.start, bytes, access.flags(), &[])
+        }
+    }
+
+    /// Lets the work of a context on another device access the memory behind `range`, in bytes
+    /// (`cuMemSetAccess`), besides the range's own device. It holds for the pieces that are mapped now,
+    /// until they are unmapped. The first time of two devices checks their link, as
+    /// [`Context::peer_access`].
+    ///
+    /// # Errors
+    /// As [`set_access`](Self::set_access); as [`Context::peer_access`].
+    #[doc(alias = "cuMemSetAccess")]
+    #[track_caller]
+    pub fn grant_peer(&self, range: Range<u64>, peer: &Context, access: Access) -> Result<()> {
+        let bytes = self.check_mapped(&range)?;
+        require_access(peer.core(), self.memory.core())?;
+        let (at, device) = (self.base + range.start, peer.core().device());
+        // SAFETY: all of them are mapped, as was just seen.
+        unsafe {
+            self.memory
+                .vmm()
+                .set_peer_access(at, bytes, device, access.flags())
+        }
+    }
+
+    /// Takes the access of another device's contexts to `range` away. Their work that uses it must be
+    /// over: what comes later is a fault of that device.
+    ///
+    /// # Errors
+    /// As [`set_access`](Self::set_access); [`Error::Invalid`] for a context of the range's own device.
+    #[doc(alias = "cuMemSetAccess")]
+    #[track_caller]
+    pub fn revoke_peer(&self, range: Range<u64>, peer: &Context) -> Result<()> {
+        let bytes = self.check_mapped(&range)?;
+        let (at, device) = (self.base + range.start, peer.core().device());
+        if device == self.memory.core().device() {
+            return Err(Error::invalid("peer", "it is on the range's own device"));
+        }
+        let none = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        // SAFETY: all of them are mapped, as was just seen.
+        unsafe { self.memory.vmm().set_peer_access(at, bytes, device, none) }
+    }
+
+    /// How many bytes a range has that is whole pieces that are mapped.
+    fn check_mapped(&self, range: &Range<u64>) -> Result<u64> {
         let bytes = range.end.saturating_sub(range.start);
         self.check(range.start, bytes)?;
         let mut at = range.start;
@@ -169,12 +221,7 @@ impl AddressRange {
                 format!("bytes {range:?} are not whole pieces that are mapped"),
             ));
         }
-        // SAFETY: all of them are mapped, as was just seen.
-        unsafe {
-            self.memory
-                .vmm()
-                .set_access(self.base + range.start, bytes, access.flags())
-        }
+        Ok(bytes)
     }
 
     /// Takes the piece that is mapped at `offset` out (`cuMemUnmap`); its contents stay.

@@ -125,6 +125,7 @@ fn configurations_flow_down() {
             },
             buffers: BuffersConfig { capacity: 2 },
             checked: false,
+            peers: cupola_managers::peer::PeerCheck::FirstUse,
         },
         checked: true,
         ..ExecutionConfig::default()

@@ -54,7 +54,8 @@ impl PageMapper {
         }
         while let Some((address, bytes)) = plan.next_sealed() {
             // SAFETY: all pages of the run are mapped.
-            if let Err(error) = unsafe { vmm.set_access(address, bytes, READ_WRITE) } {
+            let opened = unsafe { vmm.set_access(address, bytes, READ_WRITE, mapper.peers()) };
+            if let Err(error) = opened {
                 return mapper.fail(search, error);
             }
             plan.note_opened();

@@ -6,6 +6,7 @@
 //! *Busy*, and its block in use or its addresses free but dear.
 
 use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdevice;
 
 use crate::error::{Error, Result};
 use crate::pool::pages::chunk_list::ChunkList;
@@ -23,6 +24,8 @@ pub(crate) struct Mapper {
     known: Option<(Device, u64)>,
     /// Where there is no virtual memory management.
     chunks: ChunkList,
+    /// Other devices that may access what is mapped.
+    peers: Vec<CUdevice>,
 }
 
 impl Mapper {
@@ -34,6 +37,16 @@ impl Mapper {
     /// The chunks, to be changed together with the heap.
     pub(crate) fn chunks_mut(&mut self) -> &mut ChunkList {
         &mut self.chunks
+    }
+
+    /// Other devices that may access what is mapped.
+    pub(crate) fn peers(&self) -> &[CUdevice] {
+        &self.peers
+    }
+
+    /// A device may access what is mapped now, and is to access what will be.
+    pub(crate) fn add_peer(&mut self, device: CUdevice) {
+        self.peers.push(device);
     }
 
     /// Pages that are mapped nowhere.

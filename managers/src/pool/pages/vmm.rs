@@ -5,6 +5,8 @@
 //! for any number of pages, `cuMemUnmap` 17-19 us, `cuMemRelease` 13-44 us. Unmapping is
 //! not ordered on streams: work that still runs on the range faults.
 
+mod access;
+
 #[cfg(unix)]
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -16,10 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cupola_sys::SymbolId;
 use cupola_sys::driver::{
-    CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationGranularity_flags,
-    CUmemAllocationHandleType, CUmemAllocationProp, CUmemAllocationType,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUresult, Driver, DriverError,
-    id,
+    CUdeviceptr, CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp,
+    CUmemAllocationType, CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUresult,
+    Driver, DriverError, id,
 };
 
 #[cfg(unix)]
@@ -476,30 +477,6 @@ impl Vmm {
         self.call(&self.calls.map, |driver| unsafe {
             driver.cuMemMap(at, bytes as usize, 0, handle, 0)
         })
-    }
-
-    /// Lets the device access `bytes` bytes from `at` on in the way that `flags` say.
-    ///
-    /// # Safety
-    /// All of them are mapped.
-    #[track_caller]
-    pub(crate) unsafe fn set_access(
-        &self,
-        at: CUdeviceptr,
-        bytes: u64,
-        flags: CUmemAccess_flags,
-    ) -> Result<()> {
-        let access = CUmemAccessDesc {
-            location: self.properties.location,
-            flags,
-        };
-        // SAFETY: `cuMemSetAccess` needs mapped addresses: condition of this function. The
-        // description outlives the call.
-        self.call(&self.calls.set_access, |driver| unsafe {
-            driver.cuMemSetAccess(at, bytes as usize, &raw const access, 1)
-        })?;
-        self.history.note_memory(Action::Map, at, bytes);
-        Ok(())
     }
 
     /// As [`unmap`](Self::unmap), for a caller that has a use for the handle: a driver that has shut down

@@ -1,0 +1,145 @@
+//! `PeerTable`: the peers of a context: which of them it may access, and what the checks of the way
+//! there have found.
+//!
+//! It is the driver's context's, of all execution managers that have that: the driver counts no
+//! access, so those that share a context must.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cupola_sys::driver::CUdevice;
+
+use crate::driver::current::Identity;
+use crate::peer::PeerCorruption;
+
+/// The ways between two devices that are checked by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PeerUse {
+    /// Copies from this context's device, which name both contexts.
+    Copies,
+    /// Access of this context to the other device's memory.
+    Access,
+}
+
+/// What a context may do with others, behind a lock that is held over the driver's calls: of
+/// threads that ask for one pair at once, one enables or checks it.
+#[derive(Default)]
+pub(crate) struct PeerTable(Mutex<Peers>);
+
+impl PeerTable {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Peers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The state of a [`PeerTable`].
+#[derive(Default)]
+pub(crate) struct Peers {
+    grants: Vec<Grant>,
+    /// At most two for each device.
+    checks: Vec<Check>,
+}
+
+/// The access to one other context.
+struct Grant {
+    peer: Identity,
+    /// How many hold it.
+    count: usize,
+    /// How often it was taken.
+    taken: u64,
+    origin: Enabler,
+}
+
+/// Who has enabled an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Enabler {
+    /// This crate, which disables it too.
+    Here,
+    /// Other code, before this crate asked.
+    Elsewhere,
+}
+
+struct Check {
+    peer: CUdevice,
+    of: PeerUse,
+    outcome: Result<(), PeerCorruption>,
+}
+
+/// What the end of a grant leaves to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GrantEnd {
+    /// Nothing: another one holds the access, or other code has enabled it.
+    Nothing,
+    /// The access was the last one's: it is to be disabled.
+    Disable,
+}
+
+impl Peers {
+    /// Counts one grant more of an access that there is. False if there is none.
+    pub(crate) fn take(&mut self, peer: Identity) -> bool {
+        match self.grant(peer) {
+            Some(grant) => {
+                grant.count += 1;
+                grant.taken += 1;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Notes the first grant of an access that was just enabled, or found enabled.
+    pub(crate) fn add(&mut self, peer: Identity, origin: Enabler) {
+        self.grants.push(Grant {
+            peer,
+            count: 1,
+            taken: 1,
+            origin,
+        });
+    }
+
+    /// How often the access was taken, if exactly one holds it and its end is to disable it.
+    pub(crate) fn is_last(&mut self, peer: Identity) -> Option<u64> {
+        let grant = self.grant(peer)?;
+        (grant.count == 1 && grant.origin == Enabler::Here).then_some(grant.taken)
+    }
+
+    /// Ends one grant.
+    pub(crate) fn put_back(&mut self, peer: Identity) -> GrantEnd {
+        let Some(at) = self.grants.iter().position(|grant| grant.peer == peer) else {
+            return GrantEnd::Nothing;
+        };
+        let grant = &mut self.grants[at];
+        grant.count -= 1;
+        if grant.count > 0 {
+            return GrantEnd::Nothing;
+        }
+        match self.grants.swap_remove(at).origin {
+            Enabler::Here => GrantEnd::Disable,
+            Enabler::Elsewhere => GrantEnd::Nothing,
+        }
+    }
+
+    fn grant(&mut self, peer: Identity) -> Option<&mut Grant> {
+        self.grants.iter_mut().find(|grant| grant.peer == peer)
+    }
+
+    /// What the check of a way has found, if it was made.
+    pub(crate) fn checked(
+        &self,
+        peer: CUdevice,
+        of: PeerUse,
+    ) -> Option<Result<(), PeerCorruption>> {
+        let mut checks = self.checks.iter();
+        let known = checks.find(|check| check.peer == peer && check.of == of)?;
+        Some(known.outcome)
+    }
+
+    /// Remembers what a check has found.
+    pub(crate) fn note_check(
+        &mut self,
+        peer: CUdevice,
+        of: PeerUse,
+        outcome: Result<(), PeerCorruption>,
+    ) {
+        self.checks.push(Check { peer, of, outcome });
+    }
+}
