@@ -8,14 +8,15 @@
 
 mod sweep;
 
-use cupola_managers::ExecutionManager;
-use cupola_sys::driver::id;
+use cupola_managers::peer::PeerCheck;
+use cupola_managers::{ContextsConfig, ExecutionConfig, ExecutionManager};
+use cupola_sys::driver::{CUresult, id};
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usage};
 
 use sweep::{
-    by_thread, executor, graphs, host, interface, lifecycle, memory, occupancy, profile, sharing,
-    tensor_maps, work,
+    access, by_thread, copies, executor, graphs, host, interface, lifecycle, memory, occupancy,
+    opened, profile, sharing, tensor_maps, work,
 };
 
 fn machine(version: Version) -> MachineBuilder {
@@ -65,6 +66,37 @@ fn every_call_of_tensor_maps_may_fail() {
 fn every_call_of_shared_memory_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine, sharing).title("shared memory, CUDA 13.0"));
+}
+
+// An access that could not be disabled ends with its context, and a drop has no caller to tell. Small
+// devices are checked with less, which is faster; what is opened has the check of an access.
+#[test]
+fn every_call_between_devices_may_fail() {
+    let small = DeviceConfig::new().memory(3 << 20);
+    let small = machine(Version::new(13, 0))
+        .device(small.clone())
+        .add_device(small);
+    let disable = |function, _| function == id::cuCtxDisablePeerAccess;
+    let sweep = Sweep::new(small, access).may_absorb(disable);
+    run(&sweep.title("peer access, CUDA 13.0"));
+    let machine = machine(Version::new(13, 0)).devices(2);
+    // A call that names its stream or event is made again with that one's context current, where
+    // another one was: the error could be that one's.
+    let of_either = |_, code: CUresult| code.is_sticky();
+    let sweep = Sweep::new(machine.clone(), copies).may_absorb(of_either);
+    run(&sweep.title("copies between devices, CUDA 13.0"));
+    let config = ExecutionConfig {
+        contexts: ContextsConfig {
+            peers: PeerCheck::Never,
+            ..ContextsConfig::default()
+        },
+        ..ExecutionConfig::default()
+    };
+    let sweep = Sweep::new(machine, opened)
+        .config(config)
+        .may_absorb(disable)
+        .may_absorb(of_either);
+    run(&sweep.title("pools that are open to other devices, CUDA 13.0"));
 }
 
 #[test]

@@ -69,6 +69,26 @@ impl Bench {
         bench
     }
 
+    /// So many devices at least, of the software device just as many. `None`, said on standard error,
+    /// where the environment names fewer.
+    pub(crate) fn with_devices(count: usize) -> Option<Self> {
+        #[cfg(feature = "sim")]
+        if target() == Where::Sim {
+            let machine = Machine::builder().profile(target::profile()).devices(count);
+            let machine = machine.build();
+            let mut bench = Self::over(machine.driver());
+            bench.machine = Some(machine);
+            return Some(bench);
+        }
+        let bench = Self::loaded();
+        let there = bench.execution.devices().count() as usize;
+        if there >= count {
+            return Some(bench);
+        }
+        eprintln!("SKIPPED: it needs {count} devices, and there is {there}");
+        None
+    }
+
     /// A bench over any driver.
     pub(crate) fn over(driver: Driver) -> Self {
         let user = User::new();

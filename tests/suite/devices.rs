@@ -1,5 +1,7 @@
 //! Devices, contexts, and which context is current.
 
+mod peers;
+
 use cupola_managers::context::{ContextKind, Waiting, context_switches};
 use cupola_managers::device::Features;
 use cupola_managers::stream::{StreamPool, StreamPoolConfig};

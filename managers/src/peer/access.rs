@@ -8,7 +8,7 @@ use cupola_sys::driver::{CUresult, DriverError};
 use super::check;
 use super::error::PeerError;
 use crate::driver::{
-    ContextCore, Enabler, GrantEnd, Kind, PeerUse, Peers, check_between, forgive_shutdown,
+    ContextCore, Enabler, GrantEnd, PeerUse, Peers, check_between, forgive_shutdown,
 };
 use crate::error::{Cause, Error, Result, Site};
 use crate::stream::submit;
@@ -74,7 +74,7 @@ impl PeerAccess {
     ///
     /// # Errors
     /// [`Error::Forked`]; what the driver returned when it was to wait for the context's work or to
-    /// disable the access. It stays enabled then, and counts as [abandoned](crate::Live::abandoned).
+    /// disable the access, which then stays enabled until the context ends.
     #[doc(alias = "cuCtxDisablePeerAccess")]
     pub fn end(mut self) -> Result<()> {
         self.put_back()
@@ -104,11 +104,7 @@ impl PeerAccess {
         };
         match peers.put_back(peer) {
             GrantEnd::Disable if self.own.is_healthy() && self.peer.is_healthy() => {
-                let disabled = waited.and_then(|()| self.disable());
-                if disabled.is_err() {
-                    self.own.ledger().add(Kind::Abandoned, 1);
-                }
-                disabled
+                waited.and_then(|()| self.disable())
             }
             // A lost context has no access to anything, and gives none.
             GrantEnd::Disable | GrantEnd::Nothing => Ok(()),

@@ -49,6 +49,7 @@ mod corruption;
 mod error;
 mod grants;
 mod matrix;
+mod probe;
 
 pub use access::PeerAccess;
 pub use check::PeerCheck;

@@ -333,7 +333,7 @@ pub(crate) fn settle_context(core: &ContextCore, site: Site) -> bool {
 }
 
 /// Whether the wait succeeded, at the third attempt at the latest.
-pub(super) fn settled(wait: impl Fn() -> Result<()>) -> bool {
+pub(crate) fn settled(wait: impl Fn() -> Result<()>) -> bool {
     let mut shut_down = false;
     for _ in 0..3 {
         match wait() {

@@ -1,0 +1,225 @@
+//! Two devices and more: what the driver says of each pair is tried, and bytes are compared.
+//!
+//! With one device nothing is tried, and a line on standard error says so.
+
+use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::peer::PeerError;
+use cupola_managers::{Buffer, Context, Error, MemoryPool, PoolConfig, Stream};
+
+use crate::common::{Bench, noise};
+
+/// One device of a bench.
+struct Side {
+    ordinal: u32,
+    pool: MemoryPool,
+    stream: Stream,
+    context: Context,
+}
+
+impl Side {
+    fn new(bench: &Bench, ordinal: u32) -> Self {
+        let device = bench.execution.devices().get(ordinal).unwrap();
+        let context = device.primary().unwrap();
+        Self {
+            ordinal,
+            pool: context.memory_pool(PoolConfig::limit(1 << 30)).unwrap(),
+            stream: context.streams().create(Default::default()).unwrap(),
+            context,
+        }
+    }
+
+    fn upload(&self, bytes: &[u8]) -> Buffer<u8> {
+        let buffer = self.pool.upload(bytes, &self.stream).unwrap();
+        ops::synchronize(&self.stream).unwrap();
+        buffer
+    }
+}
+
+/// The ordered pairs of different devices.
+fn pairs(sides: &[Side]) -> impl Iterator<Item = (&Side, &Side)> {
+    let pairs = sides
+        .iter()
+        .flat_map(|own| sides.iter().map(move |peer| (own, peer)));
+    pairs.filter(|(own, peer)| own.ordinal != peer.ordinal)
+}
+
+/// Runs a test on all devices, where there are two at least.
+fn with_devices(test: impl FnOnce(&Bench, &[Side])) {
+    let Some(bench) = Bench::with_devices(2) else {
+        return;
+    };
+    let count = bench.execution.devices().count();
+    let sides: Vec<_> = (0..count)
+        .map(|ordinal| Side::new(&bench, ordinal))
+        .collect();
+    test(&bench, &sides);
+    drop(sides);
+    bench.finish();
+}
+
+// Without it the matrix could say what is not so: of each pair its access is asked for, which makes the
+// first-use check where it is given.
+#[test]
+fn each_claim_of_the_matrix_is_tried() {
+    with_devices(|bench, sides| {
+        let matrix = bench.execution.devices().peers().unwrap();
+        println!("{matrix}");
+        for (own, peer) in pairs(sides) {
+            let link = matrix.link(own.ordinal, peer.ordinal).unwrap();
+            println!("{link:?}");
+            match own.context.peer_access(&peer.context) {
+                Ok(access) => {
+                    assert!(link.access);
+                    let again = own.context.peer_access(&peer.context).unwrap();
+                    access.end().unwrap();
+                    again.end().unwrap();
+                }
+                Err(Error::Peer(error)) => {
+                    let (device, peer) = (own.ordinal, peer.ordinal);
+                    assert_eq!(*error, PeerError::NoLink { device, peer });
+                    assert!(!link.access);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    });
+}
+
+// Without it a copy could lose bytes, at an odd address or beyond a size, on a way that depends on
+// whether there is access.
+#[test]
+fn copies_between_devices_keep_every_byte() {
+    with_devices(|_, sides| {
+        let opened = [false, true];
+        for (open, (own, peer)) in opened
+            .into_iter()
+            .flat_map(|open| pairs(sides).map(move |pair| (open, pair)))
+        {
+            if open && peer.pool.open_to(&own.context).is_err() {
+                continue;
+            }
+            for (number, len) in [1, 4093, 65_537, (8 << 20) + 3].into_iter().enumerate() {
+                let bytes = noise(number as u64, len + 2);
+                let from = own.upload(&bytes);
+                let mut to = peer.upload(&vec![0; len + 3]);
+                let stream = match number % 2 {
+                    0 => &own.stream,
+                    _ => &peer.stream,
+                };
+                let part = to.slice_mut(2..len + 2).unwrap();
+                ops::copy_between(from.slice(1..=len).unwrap(), part, stream).unwrap();
+                ops::order(stream, &peer.stream).unwrap();
+                let seen = to.to_vec(&peer.stream).unwrap();
+                assert!(seen[2..len + 2] == bytes[1..=len], "{len} bytes");
+                assert_eq!((&seen[..2], seen[len + 2]), (&[0, 0][..], 0));
+                // The other way, out of the peer's memory.
+                let mut back = own.upload(&vec![0; len]);
+                let part = to.slice(2..len + 2).unwrap();
+                ops::copy_between(part, &mut back, stream).unwrap();
+                ops::order(stream, &own.stream).unwrap();
+                let seen = back.to_vec(&own.stream).unwrap();
+                assert!(seen == bytes[1..=len], "{len} bytes back");
+            }
+        }
+    });
+}
+
+// Without it memory could have its next user while a copy on another device still reads or writes it:
+// the copies go both ways at once, and nothing waits on the host in between.
+#[test]
+fn memory_is_not_used_again_while_another_device_uses_it() {
+    const LEN: usize = 3 << 20;
+    with_devices(|_, sides| {
+        let (here, there) = (&sides[0], &sides[1]);
+        for (own, peer) in [(here, there), (there, here)] {
+            let mut found = Vec::new();
+            for round in 0..24u8 {
+                let mut from = own.pool.allocate::<u8>(LEN, &own.stream).unwrap();
+                ops::set_bytes(&mut from, round, &own.stream).unwrap();
+                let mut to = peer.pool.allocate::<u8>(LEN, &peer.stream).unwrap();
+                let stream = match round % 2 {
+                    0 => &own.stream,
+                    _ => &peer.stream,
+                };
+                ops::order(&own.stream, stream).unwrap();
+                ops::copy_between(&from, &mut to, stream).unwrap();
+                // Its memory is the next round's, which writes other bytes.
+                drop(from);
+                ops::order(stream, &peer.stream).unwrap();
+                let mut back = peer.context.buffers().pinned::<u8>(LEN).unwrap();
+                ops::copy_to_host(&to, &mut back, &peer.stream).unwrap();
+                found.push((round, back));
+            }
+            for (round, back) in found {
+                let bytes = back.as_slice().unwrap();
+                assert!(bytes.iter().all(|&byte| byte == round), "round {round}");
+            }
+        }
+    });
+}
+
+/// Adds the words of one array to those of another, a thread for each.
+const PTX: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry add_words(.param .u64 to, .param .u64 from) {
+    .reg .b64 %a<5>; .reg .b32 %r<6>;
+    ld.param.u64 %a0, [to];
+    ld.param.u64 %a1, [from];
+    mov.u32 %r0, %ctaid.x;
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %tid.x;
+    mad.lo.u32 %r3, %r0, %r1, %r2;
+    mul.wide.u32 %a2, %r3, 4;
+    add.u64 %a3, %a0, %a2;
+    add.u64 %a4, %a1, %a2;
+    ld.global.u32 %r4, [%a3];
+    ld.global.u32 %r5, [%a4];
+    add.u32 %r4, %r4, %r5;
+    st.global.u32 [%a3], %r4;
+    ret;
+}";
+
+// Without it a kernel could fault in memory of a pool that is open to its device, which the pool had
+// before or got later, or read what is not there.
+#[test]
+fn kernels_use_memory_of_open_pools() {
+    const LEN: usize = 1 << 20;
+    with_devices(|bench, sides| {
+        let matrix = bench.execution.devices().peers().unwrap();
+        for (own, peer) in pairs(sides) {
+            let pool = peer
+                .context
+                .memory_pool(PoolConfig::limit(1 << 30))
+                .unwrap();
+            let before = pool.upload(&vec![3u32; LEN], &peer.stream).unwrap();
+            match pool.open_to(&own.context) {
+                Ok(()) => assert!(matrix.can_access(own.ordinal, peer.ordinal)),
+                Err(error) => {
+                    assert!(matches!(error, Error::Peer(_)), "{error}");
+                    assert!(!matrix.can_access(own.ordinal, peer.ordinal));
+                    continue;
+                }
+            }
+            // Pages that the pool maps from now on.
+            let mut after = pool.upload(&vec![4u32; 16 * LEN], &peer.stream).unwrap();
+            let mut ours = own.pool.upload(&vec![1u32; LEN], &own.stream).unwrap();
+            let add = own.context.modules().load_ptx(PTX).unwrap();
+            let add = add.function("add_words").unwrap();
+            ops::order(&peer.stream, &own.stream).unwrap();
+            let config = LaunchConfig::linear((LEN / 256) as u32, 256);
+            let last = after.slice_mut(15 * LEN..).unwrap();
+            // SAFETY: a word of each array for each thread.
+            unsafe {
+                ops::launch(&add, config, (&mut ours, &before), &own.stream).unwrap();
+                ops::launch(&add, config, (last, &ours), &own.stream).unwrap();
+            }
+            assert_eq!(ours.to_vec(&own.stream).unwrap(), vec![4; LEN]);
+            ops::order(&own.stream, &peer.stream).unwrap();
+            let seen = after.to_vec(&peer.stream).unwrap();
+            assert!(seen[..15 * LEN].iter().all(|&word| word == 4));
+            assert!(seen[15 * LEN..].iter().all(|&word| word == 8));
+        }
+    });
+}
