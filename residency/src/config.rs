@@ -24,9 +24,12 @@ pub struct ResidencyConfig {
     /// Bytes that are mapped at once, at most: a multiple of [`piece`](Self::piece). While one chunk is copied
     /// the next is mapped. 256 MiB unless it is set.
     pub chunk: u64,
-    /// How long a slot that must give memory up is waited for while work on the device uses it. 10 s
-    /// unless it is set.
+    /// How long a request waits for memory at most: for leases of other slots to end, for requests that came
+    /// before, and for work on the device that uses a slot which must give memory up. 10 s unless it is set.
     pub wait: Duration,
+    /// How many leases of slots that are there may pass the request that waits first. Those that come then wait
+    /// behind it: leases that overlap would keep the memory that it waits for otherwise. 64 unless it is set.
+    pub passes: u32,
     /// How long the slot that the policy would take is waited for before another one is taken that no work
     /// uses, for each GiB that is lacking. 20 ms unless it is set, as long as loading the GiB takes: to take
     /// another slot costs that time again when it is used.
@@ -52,6 +55,7 @@ impl ResidencyConfig {
             piece: 32 << 20,
             chunk: 256 << 20,
             wait: Duration::from_secs(10),
+            passes: 64,
             patience: Duration::from_millis(20),
             policy: Box::new(Adaptive::default()),
         }

@@ -1,5 +1,6 @@
 //! `ResidencyError`: why a slot is not what was asked for.
 
+use std::fmt;
 use std::time::Duration;
 
 use cupola_managers::Error;
@@ -28,7 +29,7 @@ pub enum ResidencyError {
         /// The limit.
         limit: u64,
     },
-    /// There is too little memory, and no slot may give more up.
+    /// There is too little memory, no slot may give more up, and the end of leases would not free enough.
     #[error(
         "{slot} lacks {lacking} bytes of device memory: of the limit of {limit} bytes, slots that are leased have {leased}, pinned ones {pinned}, and others than this residency {others}: end leases, unpin slots, or raise the limit"
     )]
@@ -47,6 +48,23 @@ pub enum ResidencyError {
         others: u64,
         /// What was said when more memory was asked for: that the limit, or the device, has none.
         source: Box<Error>,
+    },
+    /// Leases of other slots, or requests that came before, kept the memory until the request's time was over.
+    #[error(
+        "{slot} lacks {lacking} bytes of device memory after a wait of {waited:?}, {before} requests before it; leased are: {}: end leases, do not ask for a slot while a lease that keeps its memory is held, or wait longer",
+        list(held)
+    )]
+    TimedOut {
+        /// The name of the slot that was to be loaded.
+        slot: String,
+        /// Bytes that it still lacks.
+        lacking: u64,
+        /// How long the request waited.
+        waited: Duration,
+        /// Requests that were to be served before it.
+        before: usize,
+        /// The other slots that were leased then.
+        held: Vec<LeasedSlot>,
     },
     /// Slots could give memory up but for work that uses it, which was waited for.
     #[error(
@@ -118,4 +136,39 @@ pub enum ResidencyError {
         /// Its error.
         source: LoaderError,
     },
+}
+
+/// A slot whose leases keep its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeasedSlot {
+    /// Its name.
+    pub slot: String,
+    /// How many leases there are.
+    pub leases: usize,
+    /// Bytes of device memory that it has.
+    pub bytes: u64,
+    /// How long it has been leased without a break, since a request that waits first saw it so.
+    pub seen_for: Duration,
+}
+
+impl fmt::Display for LeasedSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} ({} leases, {} bytes, for {:?})",
+            self.slot, self.leases, self.bytes, self.seen_for
+        )
+    }
+}
+
+fn list(held: &[LeasedSlot]) -> String {
+    match held {
+        [] => "none".to_owned(),
+        some => some
+            .iter()
+            .map(LeasedSlot::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
 }

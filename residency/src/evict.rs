@@ -1,6 +1,5 @@
 //! Slots give memory up.
 
-use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use cupola_managers::{Error, ops};
 
 use crate::error::{ResidencyError, Result};
 use crate::residency::{Engine, Inner};
+use crate::sync::lock;
 use crate::table::{Entry, Hold};
 
 /// Between two questions whether work is over.
@@ -17,22 +17,41 @@ const PAUSE: Duration = Duration::from_micros(50);
 /// How long a thread asks without a pause: an event behind work that is over is seen after some 10 us.
 const SPIN: Duration = Duration::from_micros(50);
 
+/// How long a thread waits for work that uses slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkWaits {
+    /// For the slot that is to give memory up first, in all.
+    pub(crate) patience: Duration,
+    /// For any slot, each time.
+    pub(crate) limit: Duration,
+}
+
+impl WorkWaits {
+    /// For any slot.
+    pub(crate) fn at_most(limit: Duration) -> Self {
+        Self {
+            patience: Duration::ZERO,
+            limit,
+        }
+    }
+}
+
 impl Inner {
     /// The last piece of the slot that is to give memory up first goes to the stock: whose it was. `None`
-    /// where no slot may give any up. Where work uses that slot it is waited for as long as `patience` lasts, before
+    /// where no slot may give any up. Where work uses that slot it is waited for as long as patience lasts, before
     /// another one is taken.
     #[track_caller]
     pub(crate) fn evict_piece(
         &self,
         engine: &mut Engine,
-        patience: &mut Duration,
+        waits: &mut WorkWaits,
     ) -> Result<Option<usize>> {
         loop {
             let victims = self.table().victims();
             if victims.is_empty() {
                 return Ok(None);
             }
-            let victim = self.wait_for_one(&victims, patience)?;
+            let victim = self.wait_for_one(&victims, waits)?;
             self.write_back(engine, victim)?;
             let last = engine
                 .space(victim)
@@ -56,8 +75,7 @@ impl Inner {
     #[track_caller]
     pub(crate) fn evict_whole(&self, engine: &mut Engine, number: usize) -> Result<u64> {
         loop {
-            let mut none = Duration::ZERO;
-            self.wait_for_one(&[number], &mut none)?;
+            self.wait_for_one(&[number], &mut WorkWaits::at_most(self.wait))?;
             self.unmap_remains(engine, number)?;
             self.write_back(engine, number)?;
             let mut table = self.table();
@@ -147,20 +165,20 @@ impl Inner {
         }
     }
 
-    /// Waits until one of these slots has no work: the first of them, as long as `patience` lasts.
+    /// Waits until one of these slots has no work: the first of them, as long as patience lasts.
     #[track_caller]
-    fn wait_for_one(&self, slots: &[usize], patience: &mut Duration) -> Result<usize> {
+    fn wait_for_one(&self, slots: &[usize], waits: &mut WorkWaits) -> Result<usize> {
         let began = Instant::now();
         let mut has_waited = false;
         loop {
             let waited = began.elapsed();
-            let among = match waited < *patience || !has_waited {
+            let among = match waited < waits.patience || !has_waited {
                 true => slots.get(..1).unwrap_or(slots),
                 false => slots,
             };
             for &slot in among {
                 if self.is_free(slot)? {
-                    *patience = patience.saturating_sub(waited);
+                    waits.patience = waits.patience.saturating_sub(waited);
                     return Ok(slot);
                 }
             }
@@ -170,7 +188,7 @@ impl Inner {
                 // Others are looked at before the first is waited for, where there is no patience.
                 continue;
             }
-            if waited >= self.wait {
+            if waited >= waits.limit {
                 let first = slots.first().copied();
                 let table = self.table();
                 let entry = first.and_then(|number| table.get(number));
@@ -225,7 +243,7 @@ impl Inner {
         let Some(source) = source else {
             return Ok(());
         };
-        let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = lock(&source);
         let Some(buffer) = source.copy_mut() else {
             return Ok(());
         };

@@ -14,22 +14,33 @@ use crate::slot::Slot;
 #[must_use = "a lease that is dropped holds nothing"]
 pub struct Lease {
     slot: Slot,
-    streams: Vec<Stream>,
-    /// Bytes that are known to be there for work on the streams, or to be waited for by it.
-    ready: Vec<u64>,
+    streams: Vec<Covered>,
+}
+
+/// A stream whose work a lease covers.
+struct Covered {
+    stream: Stream,
+    /// Bytes that are known to be there for work on the stream, or to be waited for by it.
+    ready: u64,
 }
 
 impl Lease {
-    /// Begins one.
-    pub(crate) fn begin(slot: &Slot, stream: Option<&Stream>) -> Self {
-        if let Some(entry) = slot.0.inner.table().get_mut(slot.0.number) {
-            entry.leases += 1;
-        }
-        let streams: Vec<Stream> = stream.into_iter().cloned().collect();
+    /// One that the table counts already.
+    pub(crate) fn of_counted(slot: &Slot, stream: Option<&Stream>) -> Self {
+        let covered = |stream: &Stream| Covered {
+            stream: stream.clone(),
+            ready: 0,
+        };
         Self {
             slot: slot.clone(),
-            ready: vec![0; streams.len()],
-            streams,
+            streams: stream.map(covered).into_iter().collect(),
+        }
+    }
+
+    /// All of the slot is there: no stream has to wait.
+    pub(crate) fn note_all_there(&mut self) {
+        for covered in &mut self.streams {
+            covered.ready = self.slot.bytes();
         }
     }
 
@@ -64,7 +75,7 @@ impl Lease {
             });
         }
         let here = self.place_of(stream);
-        if self.ready[here] >= bytes {
+        if self.streams[here].ready >= bytes {
             return Ok(());
         }
         let slot = &self.slot.0;
@@ -83,7 +94,7 @@ impl Lease {
                 upload.ticket.wait_on(stream)?;
             }
         }
-        self.ready[here] = bytes;
+        self.streams[here].ready = bytes;
         Ok(())
     }
 
@@ -92,10 +103,12 @@ impl Lease {
         let known = self
             .streams
             .iter()
-            .position(|it| it.serial() == stream.serial());
+            .position(|it| it.stream.serial() == stream.serial());
         known.unwrap_or_else(|| {
-            self.streams.push(stream.clone());
-            self.ready.push(0);
+            self.streams.push(Covered {
+                stream: stream.clone(),
+                ready: 0,
+            });
             self.streams.len() - 1
         })
     }
@@ -148,13 +161,12 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let number = self.slot.0.number;
-        if let Some(entry) = self.slot.0.inner.table().get_mut(number) {
-            for stream in &self.streams {
-                entry.note_work(stream);
+        let slot = &self.slot.0;
+        slot.inner.slots.end_lease(slot.number, |entry| {
+            for covered in &self.streams {
+                entry.note_work(&covered.stream);
             }
-            entry.leases -= 1;
-        }
+        });
     }
 }
 

@@ -45,6 +45,9 @@
 //!   needed.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[macro_use]
+mod mutant;
+
 mod config;
 mod error;
 mod evict;
@@ -52,16 +55,18 @@ mod lease;
 mod load;
 mod loader;
 mod metrics;
+mod obtain;
 mod pieces;
 pub mod policy;
 mod residency;
 mod share;
 mod slot;
 mod source;
+mod sync;
 mod table;
 
 pub use config::{ResidencyConfig, SlotConfig};
-pub use error::{LoaderError, ResidencyError, Result};
+pub use error::{LeasedSlot, LoaderError, ResidencyError, Result};
 pub use lease::Lease;
 pub use loader::Loader;
 pub use metrics::{Metrics, Usage};

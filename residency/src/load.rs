@@ -7,6 +7,7 @@ use cupola_managers::Error;
 use cupola_managers::vmm::{Access, PhysicalMemory};
 
 use crate::error::{ResidencyError, Result};
+use crate::evict::WorkWaits;
 use crate::residency::{Engine, Inner};
 use crate::slot::SlotCore;
 use crate::source::Source;
@@ -21,13 +22,23 @@ const PART: u64 = 64 << 20;
 const GIB: f64 = (1_u64 << 30) as f64;
 
 impl Inner {
-    /// Maps and fills what the slot lacks. It is leased, so it keeps what it has.
+    /// Maps and fills what the slot lacks. It is leased, so it keeps what it has. Work that uses a slot which is to
+    /// give memory up is waited for so long.
     #[track_caller]
-    pub(crate) fn load(&self, engine: &mut Engine, slot: &SlotCore, source: &Source) -> Result<()> {
+    pub(crate) fn load(
+        &self,
+        engine: &mut Engine,
+        slot: &SlotCore,
+        source: &Source,
+        work_wait: Duration,
+    ) -> Result<()> {
         let began = Instant::now();
         let mut victims = Victims {
             slots: Vec::new(),
-            patience: self.patience_for(slot.number),
+            waits: WorkWaits {
+                patience: self.patience_for(slot.number),
+                limit: work_wait,
+            },
             has_trimmed: false,
         };
         let loaded = self.load_chunks(engine, slot, source, &mut victims);
@@ -191,7 +202,7 @@ impl Inner {
                 drop(other);
                 continue;
             }
-            match self.evict_piece(engine, &mut victims.patience)? {
+            match self.evict_piece(engine, &mut victims.waits)? {
                 Some(victim) => victims.note(victim),
                 None if !victims.has_trimmed && self.trim_pools() => victims.has_trimmed = true,
                 None => return Err(self.no_room(slot, lacking, refusal)),
@@ -232,8 +243,7 @@ enum Copy {
 /// The slots that gave memory up for one that is loaded.
 struct Victims {
     slots: Vec<usize>,
-    /// How long the right ones are still waited for.
-    patience: Duration,
+    waits: WorkWaits,
     /// Pools have given up what they can.
     has_trimmed: bool,
 }

@@ -20,6 +20,10 @@ pub struct Metrics {
     pub evictions: u64,
     /// Bytes that were copied to the host, because they had been changed.
     pub bytes_written_back: u64,
+    /// Hits that waited behind requests which lack memory, because as many as may had passed those.
+    pub hits_held_back: u64,
+    /// How often a request that found no room waited for leases to end.
+    pub room_waits: u64,
     /// How often a thread waited for work on the device, to have a slot's memory.
     pub waits: u64,
     /// How long threads were busy with maps and calls for copies, waits included.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use cupola_managers::host::{PinnedPool, PinnedPoolConfig};
@@ -19,7 +19,8 @@ use crate::pieces::{Layout, Stock};
 use crate::policy::EvictionPolicy;
 use crate::slot::{Slot, SlotCore};
 use crate::source::{Source, Staging};
-use crate::table::{Entry, Table};
+use crate::sync::{Mutex, MutexGuard, lock};
+use crate::table::{Entry, RoomQueue, Table, TableMonitor};
 
 /// Models that share a device's memory under one exact limit, see the [crate](crate). Clones are the same.
 #[derive(Clone)]
@@ -29,7 +30,8 @@ pub struct Residency(pub(crate) Arc<Inner>);
 ///
 /// Locks are taken in this order: the engine, a slot's source, the table. A lease of a slot that has all
 /// its memory takes the table's alone, for some tens of nanoseconds; the engine's is held while memory is
-/// mapped, and while a thread waits for memory. A loader fills a host copy under the source's alone.
+/// mapped, and while a thread waits for work that uses memory. A loader fills a host copy under the source's alone,
+/// and none is held while a request waits for leases to end.
 pub(crate) struct Inner {
     pub(crate) context: Context,
     pub(crate) memory: VirtualMemory,
@@ -43,7 +45,7 @@ pub(crate) struct Inner {
     pub(crate) host: PinnedPool,
     pub(crate) host_limit: u64,
     engine: Mutex<Engine>,
-    table: Mutex<Table>,
+    pub(crate) slots: TableMonitor,
     /// Those that share the limit, and give memory up for slots.
     pools: Mutex<Vec<WeakMemoryPool>>,
 }
@@ -134,8 +136,12 @@ impl Residency {
                 spaces: (0..config.slots).map(|_| None).collect(),
                 staging: None,
             }),
-            table: Mutex::new(Table::new(config.slots, config.policy)),
-            pools: Mutex::default(),
+            slots: TableMonitor::new(Table::new(
+                config.slots,
+                config.policy,
+                RoomQueue::new(config.passes),
+            )),
+            pools: Mutex::new(Vec::new()),
         })))
     }
 
@@ -306,7 +312,7 @@ impl Residency {
 
 impl Inner {
     pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.engine)
     }
 
     /// The engine, unless another thread has it.
@@ -315,11 +321,11 @@ impl Inner {
     }
 
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock()
     }
 
     pub(crate) fn pools(&self) -> MutexGuard<'_, Vec<WeakMemoryPool>> {
-        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pools)
     }
 
     pub(crate) fn limit(&self) -> &DeviceLimit {

@@ -1,11 +1,11 @@
 //! Memory that a residency and others have in turn.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use cupola_managers::{Error, MemoryPool};
 
 use crate::error::Result;
+use crate::evict::WorkWaits;
 use crate::residency::{Inner, Residency};
 
 impl Residency {
@@ -55,8 +55,8 @@ impl Inner {
         let before = self.memory.bytes();
         engine.stock.clear();
         let given = || before.saturating_sub(self.memory.bytes());
-        let mut patience = Duration::ZERO;
-        while given() < bytes && self.evict_piece(&mut engine, &mut patience)?.is_some() {
+        let mut waits = WorkWaits::at_most(self.wait);
+        while given() < bytes && self.evict_piece(&mut engine, &mut waits)?.is_some() {
             engine.stock.clear();
         }
         Ok(given())

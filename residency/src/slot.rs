@@ -1,14 +1,17 @@
 //! `Slot`: a model's place, and its owner.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
 use cupola_managers::Stream;
 
 use crate::error::{ResidencyError, Result};
 use crate::lease::Lease;
+use crate::obtain::RoomWait;
 use crate::residency::{Inner, Residency};
 use crate::source::Source;
+use crate::sync::{Mutex, MutexGuard, lock};
 use crate::table::Hold;
 
 /// A slot of a [`Residency`]: addresses of its own, and a loader. Clones are the same slot; the last one
@@ -29,7 +32,7 @@ pub(crate) struct SlotCore {
 
 impl SlotCore {
     pub(crate) fn source(&self) -> MutexGuard<'_, Source> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.source)
     }
 }
 
@@ -70,9 +73,11 @@ impl Slot {
     }
 
     fn set_pinned(&self, is_pinned: bool) {
-        if let Some(entry) = self.0.inner.table().get_mut(self.0.number) {
-            entry.is_pinned = is_pinned;
-        }
+        self.0.inner.slots.release(|table| {
+            if let Some(entry) = table.get_mut(self.0.number) {
+                entry.is_pinned = is_pinned;
+            }
+        });
     }
 
     /// Slots of a lower priority give memory up before it, those of a higher one after it.
@@ -88,42 +93,65 @@ impl Residency {
     /// device. It keeps its memory until the lease has ended and the work that is on the stream by then is over.
     ///
     /// What it lacks is copied on a stream of the residency's, while this returns: a host thread is busy with
-    /// the calls of the driver alone, and waits only where memory is taken from a slot that work still uses.
+    /// the calls of the driver alone. It waits where memory is taken from a slot that work still uses, and, where
+    /// leases keep all memory, for one of them to end: for [`wait`](crate::ResidencyConfig::wait) at most. Requests that
+    /// lack memory are served in their order, so a thread that holds a lease and asks for another slot may wait for itself:
+    /// it gets the error when its time is over.
     ///
     /// # Errors
-    /// [`ResidencyError::NoRoom`] when other slots have given up all that they may;
+    /// [`ResidencyError::NoRoom`] when other slots have given up all that they may, and the end of leases would
+    /// not free enough; [`ResidencyError::TimedOut`] when it would, but none ended in time;
     /// [`ResidencyError::InUse`]; [`ResidencyError::HostLimit`] when the host copy does not fit;
     /// [`ResidencyError::Loader`]; [`ResidencyError::Invalid`] when the slot is another residency's;
     /// [`ResidencyError::Device`], among it a capture that is open on the stream while the slot is loaded.
     #[track_caller]
     pub fn lease(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
-        let mut lease = self.lease_progressively(slot, stream)?;
+        self.lease_within(slot, stream, self.0.wait)
+    }
+
+    /// Like [`lease`](Self::lease), with a time of its own for the wait for memory.
+    ///
+    /// # Errors
+    /// Those of [`lease`](Self::lease).
+    #[track_caller]
+    pub fn lease_within(&self, slot: &Slot, stream: &Stream, wait: Duration) -> Result<Lease> {
+        let mut lease = self.obtain(slot, Some(stream), RoomWait::AtMost(wait))?;
         lease.wait_for(slot.bytes(), stream)?;
         Ok(lease)
     }
 
-    /// As [`lease`](Self::lease), without the wait: before each kernel the program says which bytes it uses
-    /// ([`Lease::wait_for`]), so that the first layers of a model compute while the last are copied.
+    /// Like [`lease`](Self::lease), but it waits for no lease of another request to end: where leases keep the
+    /// memory, or requests that came before wait for some, it is refused at once. Work on the device that uses a slot
+    /// which is to give memory up is waited for still.
     ///
     /// # Errors
-    /// As [`lease`](Self::lease).
+    /// Those of [`lease`](Self::lease); [`ResidencyError::TimedOut`] where other requests wait already.
     #[track_caller]
-    pub fn lease_progressively(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
-        self.check(slot)?;
-        let lease = Lease::begin(slot, Some(stream));
-        self.0.make_whole(&slot.0)?;
+    pub fn try_lease(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
+        let mut lease = self.obtain(slot, Some(stream), RoomWait::Refuse)?;
+        lease.wait_for(slot.bytes(), stream)?;
         Ok(lease)
     }
 
-    /// Loads what a slot lacks, for a lease to come. Copies are not waited for.
+    /// Like [`lease`](Self::lease), without the wait on the device: before each kernel the program says which bytes it uses
+    /// ([`Lease::wait_for`]), so that the first layers of a model compute while the last are copied.
     ///
     /// # Errors
-    /// As [`lease`](Self::lease).
+    /// Those of [`lease`](Self::lease).
+    #[track_caller]
+    pub fn lease_progressively(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
+        let wait = RoomWait::AtMost(self.0.wait);
+        self.obtain(slot, Some(stream), wait)
+    }
+
+    /// Loads what a slot lacks, for a lease to come. Copies are not waited for; memory is, in the order of requests.
+    ///
+    /// # Errors
+    /// Those of [`lease`](Self::lease).
     #[track_caller]
     pub fn preload(&self, slot: &Slot) -> Result<()> {
-        self.check(slot)?;
-        let _lease = Lease::begin(slot, None);
-        self.0.make_whole(&slot.0)
+        let wait = RoomWait::AtMost(self.0.wait);
+        self.obtain(slot, None, wait).map(drop)
     }
 
     /// Takes all memory of a slot, which is kept for the next one: how many bytes that were. Nothing is copied,
@@ -162,41 +190,14 @@ impl Residency {
     }
 }
 
-impl Inner {
-    /// Loads what a slot that is leased lacks.
-    #[track_caller]
-    fn make_whole(&self, slot: &SlotCore) -> Result<()> {
-        {
-            let mut table = self.table();
-            table.note_use(slot.number, self.limit().limit());
-            let Some(entry) = table.get(slot.number) else {
-                return Ok(());
-            };
-            let (is_whole, resident) = (entry.is_whole(), entry.resident);
-            let metrics = &mut table.metrics;
-            if is_whole {
-                metrics.hits += 1;
-                return Ok(());
-            }
-            match resident {
-                0 => metrics.misses += 1,
-                _ => metrics.partial_hits += 1,
-            }
-        }
-        slot.source().fill(self, &slot.name, slot.bytes)?;
-        let mut engine = self.engine();
-        self.sweep(&mut engine);
-        let source = slot.source();
-        self.load(&mut engine, slot, &source)
-    }
-}
-
 impl Drop for SlotCore {
     fn drop(&mut self) {
         self.source().drop_copy();
-        if let Some(entry) = self.inner.table().get_mut(self.number) {
-            entry.is_given_up = true;
-        }
+        self.inner.slots.release(|table| {
+            if let Some(entry) = table.get_mut(self.number) {
+                entry.is_given_up = true;
+            }
+        });
         // Else the thread that has the engine, or the next one, ends it.
         if let Some(mut engine) = self.inner.try_engine() {
             self.inner.sweep(&mut engine);

@@ -187,7 +187,7 @@ impl Summary {
 /// Switches between threads that a model makes at most where `LOOM_MAX_PREEMPTIONS` does not say.
 const PREEMPTIONS: &str = "3";
 
-/// The loom models of `core`, `managers` and `kernels`: every interleaving within the bound.
+/// The loom models of `core`, `managers`, `kernels` and `residency`: every interleaving within the bound.
 pub(crate) fn loom() -> Result<()> {
     let preemptions = env::var("LOOM_MAX_PREEMPTIONS");
     for (package, models) in [
@@ -197,6 +197,7 @@ pub(crate) fn loom() -> Result<()> {
             "cupola-kernels",
             &["--features", "compiler", "--lib", "models::"],
         ),
+        ("cupola-residency", &["--lib", "models::"]),
     ] {
         let mut cargo = cargo(["test", "--release", "--package", package]);
         cargo

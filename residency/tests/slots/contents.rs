@@ -199,7 +199,7 @@ fn a_pool_and_slots_have_each_others_memory() {
     let lease = residency.lease(&slots[0], &bench.stream).unwrap();
     assert!(pool.allocate::<u8>(10 << 20, &bench.stream).is_err());
     check(&lease, 1, &bench.stream);
-    let refused = residency.lease(&slots[1], &bench.stream);
+    let refused = residency.try_lease(&slots[1], &bench.stream);
     assert!(matches!(refused, Err(ResidencyError::NoRoom { others, .. }) if others >= 18 * MIB));
     // What the pool keeps only is a slot's.
     drop(work);

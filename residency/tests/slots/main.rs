@@ -6,6 +6,7 @@ mod changed;
 mod contents;
 #[cfg(target_os = "linux")]
 mod processes;
+mod queue;
 mod random;
 mod refusals;
 mod sweep;

@@ -74,7 +74,7 @@ fn history(seed: u64) {
             (Some(_), 0..=4) => {
                 let held = pinned_or_leased(&slots, &leases);
                 let known = slots[number].as_ref().unwrap();
-                match residency.lease(&known.slot, &bench.stream) {
+                match residency.try_lease(&known.slot, &bench.stream) {
                     Ok(lease) => {
                         assert_eq!(lease.address(), known.address);
                         check(&lease, known.seed, &bench.stream);

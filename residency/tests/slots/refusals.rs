@@ -75,7 +75,7 @@ fn there_may_be_no_room() {
     let lease = residency.lease(&held, &bench.stream).unwrap();
     residency.preload(&pinned).unwrap();
     pinned.pin();
-    let refused = residency.lease(&wanted, &bench.stream).unwrap_err();
+    let refused = residency.try_lease(&wanted, &bench.stream).unwrap_err();
     let ResidencyError::NoRoom {
         leased,
         pinned: of_pinned,
@@ -89,6 +89,12 @@ fn there_may_be_no_room() {
     assert_eq!((of_pinned, others, limit), (6 * MIB, 0, 24 * MIB));
     assert!(leased >= 12 * MIB);
     check(&lease, 1, &bench.stream);
+    // Pinned too, it gives nothing up when its lease ends: to wait would be of no use.
+    held.pin();
+    let hour = Duration::from_secs(3600);
+    let refused = residency.lease_within(&wanted, &bench.stream, hour);
+    assert!(matches!(refused, Err(ResidencyError::NoRoom { .. })));
+    held.unpin();
     drop(lease);
     let lease = residency.lease(&wanted, &bench.stream).unwrap();
     check(&lease, 3, &bench.stream);

@@ -51,16 +51,18 @@ pub(super) enum Member {
     Core,
     Managers,
     Kernels,
+    Residency,
 }
 
 impl Member {
-    pub(super) const ALL: [Self; 3] = [Self::Core, Self::Managers, Self::Kernels];
+    pub(super) const ALL: [Self; 4] = [Self::Core, Self::Managers, Self::Kernels, Self::Residency];
 
     pub(super) fn folder(self) -> &'static str {
         match self {
             Self::Core => "core",
             Self::Managers => "managers",
             Self::Kernels => "kernels",
+            Self::Residency => "residency",
         }
     }
 
@@ -69,13 +71,14 @@ impl Member {
             Self::Core => "cupola-core",
             Self::Managers => "cupola-managers",
             Self::Kernels => "cupola-kernels",
+            Self::Residency => "cupola-residency",
         }
     }
 
     /// The features without which some of its mutants are not built.
     pub(super) fn features(self) -> &'static [&'static str] {
         match self {
-            Self::Core | Self::Managers => &[],
+            Self::Core | Self::Managers | Self::Residency => &[],
             Self::Kernels => &["--features", "compiler"],
         }
     }
@@ -83,9 +86,9 @@ impl Member {
     /// What selects the test program of a suite.
     pub(super) fn arguments(self, suite: Suite) -> &'static [&'static str] {
         match (self, suite) {
-            // The models of `managers` and `kernels` look at what is private there.
-            (_, Suite::Unit) | (Self::Managers | Self::Kernels, Suite::Loom) => &["--lib"],
             (Self::Core, Suite::Loom) => &["--test", "loom"],
+            // The models of the other crates look at what is private there.
+            (_, Suite::Unit | Suite::Loom) => &["--lib"],
             (_, Suite::Properties) => &["--test", "properties"],
         }
     }

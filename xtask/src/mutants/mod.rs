@@ -1,4 +1,4 @@
-//! `cargo xtask mutants`: makes each deliberate mistake of `core`, `managers` and `kernels` and
+//! `cargo xtask mutants`: makes each deliberate mistake of `core`, `managers`, `kernels` and `residency` and
 //! demands that the test named for it fails.
 //!
 //! Every test program is built once, with `--cfg mutants`; which mistake a run of it makes, the

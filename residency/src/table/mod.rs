@@ -3,195 +3,22 @@
 //! A slot has memory from its beginning up to somewhere: pieces come in order and go from the end. So a
 //! number of bytes says which.
 
+mod entry;
+#[cfg(all(test, loom))]
+mod models;
+mod monitor;
+mod queue;
+
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::time::Instant;
 
-use cupola_managers::stream::{DeferredTicket, Stream, Ticket};
-
-use crate::error::ResidencyError;
+use crate::error::{LeasedSlot, ResidencyError};
 use crate::metrics::Metrics;
 use crate::policy::{Candidate, EvictionPolicy, Use, sort_all};
 
-/// A part of a slot that is copied to the device, or was.
-#[derive(Clone, Debug)]
-pub(crate) struct Upload {
-    /// It reaches from the end of the one before to here, in bytes from the slot's beginning.
-    pub(crate) end: u64,
-    pub(crate) ticket: Arc<Ticket>,
-}
-
-/// Work that uses a slot, on one stream.
-#[derive(Clone, Debug)]
-struct StreamUse {
-    stream: u64,
-    work: DeferredTicket,
-}
-
-/// A slot.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: Arc<str>,
-    /// Bytes of its contents.
-    pub(crate) bytes: u64,
-    /// Bytes of its pieces.
-    pub(crate) rounded: u64,
-    /// Bytes of the pieces that it has, of which each is loaded or is being copied.
-    pub(crate) resident: u64,
-    /// Copies that may still run, in order.
-    uploads: Vec<Upload>,
-    pub(crate) leases: usize,
-    /// Pieces behind `resident` that a failure has left mapped.
-    pub(crate) has_remains: bool,
-    /// Work of leases that have ended, and copies that may have failed.
-    works: Vec<StreamUse>,
-    last_use: u64,
-    uses: u64,
-    pub(crate) priority: u8,
-    pub(crate) is_pinned: bool,
-    /// The device has what the host copy has not: since the use of this number.
-    dirty_since: Option<u64>,
-    /// Its owner has dropped it: its memory goes first, and then its number.
-    pub(crate) is_given_up: bool,
-}
-
-/// Why a slot cannot be asked to give memory up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
-    Leased,
-    Pinned,
-}
-
-impl Entry {
-    pub(crate) fn new(name: &str, bytes: u64, rounded: u64, priority: u8, is_pinned: bool) -> Self {
-        Self {
-            name: name.into(),
-            bytes,
-            rounded,
-            resident: 0,
-            uploads: Vec::new(),
-            leases: 0,
-            has_remains: false,
-            works: Vec::new(),
-            last_use: 0,
-            uses: 0,
-            priority,
-            is_pinned,
-            dirty_since: None,
-            is_given_up: false,
-        }
-    }
-
-    pub(crate) fn is_whole(&self) -> bool {
-        self.resident == self.rounded
-    }
-
-    /// What keeps its memory where it is.
-    pub(crate) fn hold(&self) -> Option<Hold> {
-        if self.leases > 0 {
-            Some(Hold::Leased)
-        } else if self.is_pinned && !self.is_given_up {
-            Some(Hold::Pinned)
-        } else {
-            None
-        }
-    }
-
-    /// Adds pieces up to `end`, which are copied by the work behind `ticket`.
-    pub(crate) fn extend(&mut self, end: u64, ticket: Ticket) {
-        self.resident = end;
-        let ticket = Arc::new(ticket);
-        self.uploads.push(Upload { end, ticket });
-    }
-
-    /// Copies up to `end` are over.
-    pub(crate) fn note_uploaded_to(&mut self, end: u64) {
-        self.uploads.retain(|upload| upload.end > end);
-    }
-
-    /// The ticket of the copy that brings the bytes before `end`, which come with or after all before
-    /// them, and where it ends; `None` where they are there.
-    pub(crate) fn upload_of(&self, end: u64) -> Option<Upload> {
-        self.uploads.iter().find(|it| it.end >= end).cloned()
-    }
-
-    /// Since when the device has what the host copy has not.
-    pub(crate) fn dirty_since(&self) -> Option<u64> {
-        self.dirty_since
-    }
-
-    /// The host copy has what the device had at that time.
-    pub(crate) fn note_written_back(&mut self, since: u64) {
-        if self.dirty_since == Some(since) {
-            self.dirty_since = None;
-        }
-    }
-
-    /// All copies are over.
-    pub(crate) fn note_uploaded(&mut self) {
-        self.uploads.clear();
-    }
-
-    /// Notes that a lease's work is on `stream` by now.
-    pub(crate) fn note_work(&mut self, stream: &Stream) {
-        let use_ = StreamUse {
-            stream: stream.serial(),
-            work: stream.deferred_ticket(),
-        };
-        self.works
-            .retain(|it| it.stream != use_.stream && !it.work.is_known_done());
-        self.works.push(use_);
-    }
-
-    /// The work that may still use its memory: of leases that have ended, and copies to it.
-    pub(crate) fn open_work(&self) -> OpenWork {
-        OpenWork {
-            works: self.works.iter().map(|it| it.work.clone()).collect(),
-            upload: self.uploads.last().map(|it| Arc::clone(&it.ticket)),
-        }
-    }
-
-    /// Whether work may use its memory that is not known to be over, without a call of the driver.
-    fn is_idle(&self) -> bool {
-        self.uploads.is_empty() && self.works.iter().all(|it| it.work.is_known_done())
-    }
-}
-
-/// Work that may use a slot's memory.
-#[derive(Debug)]
-pub(crate) struct OpenWork {
-    works: Vec<DeferredTicket>,
-    upload: Option<Arc<Ticket>>,
-}
-
-impl OpenWork {
-    /// Whether all of it is over.
-    #[track_caller]
-    pub(crate) fn is_done(&self) -> cupola_managers::Result<bool> {
-        if let Some(upload) = &self.upload
-            && !upload.is_done()?
-        {
-            return Ok(false);
-        }
-        for work in &self.works {
-            if !work.is_known_done() && !work.ticket()?.is_done()? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Waits for all of it on the host.
-    #[track_caller]
-    pub(crate) fn wait(&self) -> cupola_managers::Result<()> {
-        if let Some(upload) = &self.upload {
-            upload.wait()?;
-        }
-        for work in &self.works {
-            work.ticket()?.wait()?;
-        }
-        Ok(())
-    }
-}
+pub(crate) use entry::{Entry, Hold, Upload};
+pub(crate) use monitor::{Change, Place, Sharers, TableMonitor, Turn};
+pub(crate) use queue::RoomQueue;
 
 /// The slots, by number.
 #[derive(Debug)]
@@ -202,7 +29,20 @@ pub(crate) struct Table {
     announced: VecDeque<usize>,
     /// The number of the last use.
     clock: u64,
+    /// Requests that lack memory.
+    queue: RoomQueue,
     pub(crate) metrics: Metrics,
+}
+
+/// What comes of a request at first.
+#[derive(Debug)]
+pub(crate) enum Admission {
+    /// The slot is leased. All of it is there, or will be when the copy is over.
+    Leased { upload: Option<Upload> },
+    /// The slot lacks memory.
+    Short,
+    /// The slot lacks none, but requests that wait have been passed so often that this one waits behind them.
+    HeldBack,
 }
 
 /// Bytes of slots by what holds them.
@@ -213,12 +53,13 @@ pub(crate) struct Held {
 }
 
 impl Table {
-    pub(crate) fn new(slots: usize, policy: Box<dyn EvictionPolicy>) -> Self {
+    pub(crate) fn new(slots: usize, policy: Box<dyn EvictionPolicy>, queue: RoomQueue) -> Self {
         Self {
             slots: (0..slots).map(|_| None).collect(),
             policy,
             announced: VecDeque::new(),
             clock: 0,
+            queue,
             metrics: Metrics::default(),
         }
     }
@@ -271,7 +112,7 @@ impl Table {
     }
 
     /// A slot is used, under a limit of so many bytes.
-    pub(crate) fn note_use(&mut self, number: usize, budget: u64) {
+    fn note_use(&mut self, number: usize, budget: u64) {
         if let Some(next) = self.announced.iter().position(|&it| it == number) {
             self.announced.remove(next);
         }
@@ -289,6 +130,93 @@ impl Table {
             budget,
             at,
         });
+    }
+
+    /// A slot is asked for: whether it is leased at once.
+    fn admit(&mut self, number: usize, budget: u64) -> Admission {
+        self.note_use(number, budget);
+        let Some(entry) = self.get(number) else {
+            return Admission::Short;
+        };
+        match (entry.is_whole(), entry.resident) {
+            (true, _) => {}
+            (false, 0) => {
+                self.metrics.misses += 1;
+                return Admission::Short;
+            }
+            (false, _) => {
+                self.metrics.partial_hits += 1;
+                return Admission::Short;
+            }
+        }
+        self.metrics.hits += 1;
+        if !self.may_pass(number) {
+            self.metrics.hits_held_back += 1;
+            return Admission::HeldBack;
+        }
+        self.begin_lease(number);
+        let upload = self.get(number).and_then(Entry::last_upload);
+        Admission::Leased { upload }
+    }
+
+    /// Whether a slot that is all there may be leased before the requests that wait are served. A pinned one gives
+    /// them nothing, whether it is leased or not.
+    fn may_pass(&mut self, number: usize) -> bool {
+        self.get(number).is_some_and(|it| it.is_pinned) || self.queue.pass()
+    }
+
+    fn begin_lease(&mut self, number: usize) {
+        if let Some(entry) = self.get_mut(number) {
+            entry.leases += 1;
+        }
+    }
+
+    /// A lease ends: whether it was the slot's last.
+    fn end_lease(&mut self, number: usize, note: impl FnOnce(&mut Entry)) -> bool {
+        let Some(entry) = self.get_mut(number) else {
+            return false;
+        };
+        note(entry);
+        entry.leases -= 1;
+        let is_last = entry.leases == 0;
+        if is_last {
+            entry.seen_leased = None;
+            self.queue.note_change();
+        }
+        is_last
+    }
+
+    /// Bytes that other slots than this one would give up if all leases ended.
+    fn leased_beside(&self, number: usize) -> u64 {
+        let others = self.each().filter(|&(other, _)| other != number);
+        let leased = others.filter(|(_, it)| it.leases > 0 && !it.is_pinned);
+        leased.map(|(_, entry)| entry.resident).sum()
+    }
+
+    /// A request begins to wait for leases: for how long each lasts is known from now on.
+    fn note_wait(&mut self, now: Instant) {
+        self.metrics.room_waits += 1;
+        for entry in self.slots.iter_mut().flatten() {
+            if entry.leases > 0 && entry.seen_leased.is_none() {
+                entry.seen_leased = Some(now);
+            }
+        }
+    }
+
+    /// What other slots than this one are leased.
+    pub(crate) fn leased_slots(&self, but: usize) -> Vec<LeasedSlot> {
+        let now = Instant::now();
+        let leased = self.each().filter(|&(number, _)| number != but);
+        let leased = leased.filter(|(_, entry)| entry.leases > 0);
+        let name = |(_, entry): (usize, &Entry)| LeasedSlot {
+            slot: entry.name.to_string(),
+            leases: entry.leases,
+            bytes: entry.resident,
+            seen_for: (entry.seen_leased)
+                .map(|since| now.saturating_duration_since(since))
+                .unwrap_or_default(),
+        };
+        leased.map(name).collect()
     }
 
     /// The device has, or will have, what the host copy has not.
@@ -342,7 +270,8 @@ impl Table {
         };
         // What is changed in a slot without an owner is of no use.
         let is_dirty = entry.dirty_since.is_some() && !entry.is_given_up;
-        if entry.hold().is_some() || !entry.is_idle() || is_dirty || to >= entry.resident {
+        let is_held = entry.hold().is_some() && !mutant!("residency_takes_from_leased_slots");
+        if is_held || !entry.is_idle() || is_dirty || to >= entry.resident {
             return false;
         }
         let given = entry.resident - to;
