@@ -30,6 +30,9 @@ pub struct ResidencyConfig {
     /// How many leases of slots that are there may pass the request that waits first. Those that come then wait
     /// behind it: leases that overlap would keep the memory that it waits for otherwise. 64 unless it is set.
     pub passes: u32,
+    /// How many of the requests that are [announced](crate::Residency::announce) next are
+    /// [loaded ahead](crate::Residency::load_ahead). 4 unless it is set; 0: none.
+    pub load_ahead: usize,
     /// How long the slot that the policy would take is waited for before another one is taken that no work
     /// uses, for each GiB that is lacking. 20 ms unless it is set, as long as loading the GiB takes: to take
     /// another slot costs that time again when it is used.
@@ -56,6 +59,7 @@ impl ResidencyConfig {
             chunk: 256 << 20,
             wait: Duration::from_secs(10),
             passes: 64,
+            load_ahead: 4,
             patience: Duration::from_millis(20),
             policy: Box::new(Adaptive::default()),
         }

@@ -8,7 +8,6 @@ use cupola_managers::{Error, ops};
 
 use crate::error::{ResidencyError, Result};
 use crate::residency::{Engine, Inner};
-use crate::sync::lock;
 use crate::table::{Entry, Hold};
 
 /// Between two questions whether work is over.
@@ -52,6 +51,9 @@ impl Inner {
                 return Ok(None);
             }
             let victim = self.wait_for_one(&victims, waits)?;
+            if self.unmap_remains(engine, victim)? {
+                return Ok(Some(victim));
+            }
             self.write_back(engine, victim)?;
             let last = engine
                 .space(victim)
@@ -124,7 +126,7 @@ impl Inner {
     /// Pieces from `at` on, which the table counts no more, go to the stock. Should one not, the table counts
     /// what is left again.
     #[track_caller]
-    fn unmap_evicted(&self, engine: &mut Engine, number: usize, at: u64) -> Result<()> {
+    pub(crate) fn unmap_evicted(&self, engine: &mut Engine, number: usize, at: u64) -> Result<()> {
         let unmapped = engine.unmap_from(number, at);
         if unmapped.is_err() {
             let left = engine.space(number).map_or(0, |space| space.range.mapped());
@@ -204,7 +206,7 @@ impl Inner {
 
     /// Whether no work uses a slot that is not leased; the table knows it then too.
     #[track_caller]
-    fn is_free(&self, number: usize) -> Result<bool> {
+    pub(crate) fn is_free(&self, number: usize) -> Result<bool> {
         let work = self.table().get(number).map(Entry::open_work);
         let is_done = match work.map_or(Ok(true), |work| work.is_done()) {
             // Work that a capture recorded cannot be asked for before the capture ends.
@@ -239,11 +241,11 @@ impl Inner {
         let Some(space) = engine.space(number) else {
             return Ok(());
         };
-        let (address, source) = (space.range.address(), space.source.upgrade());
-        let Some(source) = source else {
+        let (address, slot) = (space.range.address(), space.slot.upgrade());
+        let Some(slot) = slot else {
             return Ok(());
         };
-        let mut source = lock(&source);
+        let mut source = slot.source();
         let Some(buffer) = source.copy_mut() else {
             return Ok(());
         };

@@ -48,12 +48,12 @@
 #[macro_use]
 mod mutant;
 
+mod ahead;
 mod config;
 mod error;
 mod evict;
 mod lease;
 mod load;
-mod loader;
 mod metrics;
 mod obtain;
 mod pieces;
@@ -65,11 +65,12 @@ mod source;
 mod sync;
 mod table;
 
+pub use ahead::LoadAhead;
 pub use config::{ResidencyConfig, SlotConfig};
 pub use error::{LeasedSlot, LoaderError, ResidencyError, Result};
 pub use lease::Lease;
-pub use loader::Loader;
 pub use metrics::{Metrics, Usage};
 pub use policy::EvictionPolicy;
 pub use residency::Residency;
 pub use slot::Slot;
+pub use source::Loader;

@@ -8,6 +8,7 @@ use cupola_managers::vmm::{Access, PhysicalMemory};
 
 use crate::error::{ResidencyError, Result};
 use crate::evict::WorkWaits;
+use crate::metrics::Metrics;
 use crate::residency::{Engine, Inner};
 use crate::slot::SlotCore;
 use crate::source::Source;
@@ -33,18 +34,12 @@ impl Inner {
         work_wait: Duration,
     ) -> Result<()> {
         let began = Instant::now();
-        let mut victims = Victims {
-            slots: Vec::new(),
-            waits: WorkWaits {
-                patience: self.patience_for(slot.number),
-                limit: work_wait,
-            },
-            has_trimmed: false,
-        };
+        let mut victims = Victims::waited_for(WorkWaits {
+            patience: self.patience_for(slot.number),
+            limit: work_wait,
+        });
         let loaded = self.load_chunks(engine, slot, source, &mut victims);
-        let mut table = self.table();
-        table.metrics.evictions += victims.slots.len() as u64;
-        table.metrics.time_loading += began.elapsed();
+        victims.note_in(&mut self.table().metrics, began);
         loaded
     }
 
@@ -83,7 +78,7 @@ impl Inner {
     }
 
     /// The pieces of a chunk that could not be loaded go back, now or when they can.
-    fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
+    pub(crate) fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
         if let Some(entry) = self.table().get_mut(number) {
             entry.has_remains = true;
         }
@@ -110,8 +105,9 @@ impl Inner {
         Some((entry.resident, entry.rounded))
     }
 
+    /// Maps and fills a chunk of a slot, of whole pieces, behind what it has.
     #[track_caller]
-    fn load_chunk(
+    pub(crate) fn load_chunk(
         &self,
         engine: &mut Engine,
         slot: &SlotCore,
@@ -202,7 +198,11 @@ impl Inner {
                 drop(other);
                 continue;
             }
-            match self.evict_piece(engine, &mut victims.waits)? {
+            let evicted = match &mut victims.waits {
+                Some(waits) => self.evict_piece(engine, waits)?,
+                None => None,
+            };
+            match evicted {
                 Some(victim) => victims.note(victim),
                 None if !victims.has_trimmed && self.trim_pools() => victims.has_trimmed = true,
                 None => return Err(self.no_room(slot, lacking, refusal)),
@@ -234,22 +234,46 @@ impl Inner {
 
 /// How far a chunk's copy has come.
 #[derive(Clone, Copy)]
-enum Copy {
+pub(crate) enum Copy {
     NotPut,
     /// All or a part of it may be on the stream.
     MayRun,
 }
 
 /// The slots that gave memory up for one that is loaded.
-struct Victims {
+pub(crate) struct Victims {
     slots: Vec<usize>,
-    waits: WorkWaits,
+    /// How long work of those that the policy names is waited for. `None` where no slot is asked.
+    waits: Option<WorkWaits>,
     /// Pools have given up what they can.
     has_trimmed: bool,
 }
 
 impl Victims {
-    fn note(&mut self, slot: usize) {
+    fn waited_for(waits: WorkWaits) -> Self {
+        Self {
+            slots: Vec::new(),
+            waits: Some(waits),
+            has_trimmed: false,
+        }
+    }
+
+    /// Neither slots nor pools are asked for memory.
+    pub(crate) fn none() -> Self {
+        Self {
+            slots: Vec::new(),
+            waits: None,
+            has_trimmed: true,
+        }
+    }
+
+    /// Counts them, and the time of a load that began then.
+    pub(crate) fn note_in(&self, metrics: &mut Metrics, began: Instant) {
+        metrics.evictions += self.slots.len() as u64;
+        metrics.time_loading += began.elapsed();
+    }
+
+    pub(crate) fn note(&mut self, slot: usize) {
         if !self.slots.contains(&slot) {
             self.slots.push(slot);
         }

@@ -14,6 +14,12 @@ pub struct Metrics {
     pub misses: u64,
     /// Bytes that were copied to the device.
     pub bytes_loaded: u64,
+    /// Bytes of those that were copied ahead of their announced request.
+    pub bytes_loaded_ahead: u64,
+    /// Leases that found bytes which were loaded ahead of them.
+    pub hits_ahead: u64,
+    /// Bytes of device memory, in whole pieces, that were loaded ahead and given up before their request came.
+    pub bytes_ahead_wasted: u64,
     /// Bytes of device memory that slots have given up.
     pub bytes_evicted: u64,
     /// Slots that have given memory up, counted once for each slot that was loaded in their place.

@@ -30,18 +30,39 @@ impl Residency {
     ) -> Result<Lease> {
         self.check(slot)?;
         let (inner, core) = (&self.0, &slot.0);
-        match inner.slots.admit(core.number, inner.limit().limit()) {
-            Admission::Leased { upload } => {
+        let lease = match inner.slots.admit(core.number, inner.limit().limit()) {
+            Admission::Leased {
+                upload,
+                wants_ahead,
+            } => {
                 let mut lease = Lease::of_counted(slot, stream);
                 if upload.is_none() {
                     lease.note_all_there();
                 }
-                return Ok(lease);
+                if !wants_ahead {
+                    return Ok(lease);
+                }
+                lease
             }
-            Admission::HeldBack => {}
-            Admission::Short => core.source().fill(inner, &core.name, core.bytes)?,
-        }
-        let request = Request::new(inner, core, wait);
+            Admission::HeldBack => self.obtain_in_turn(slot, stream, wait)?,
+            Admission::Short => {
+                core.source().fill(inner, &core.name, core.bytes)?;
+                self.obtain_in_turn(slot, stream, wait)?
+            }
+        };
+        inner.load_ahead_by_the_way();
+        Ok(lease)
+    }
+
+    #[track_caller]
+    fn obtain_in_turn(
+        &self,
+        slot: &Slot,
+        stream: Option<&Stream>,
+        wait: RoomWait,
+    ) -> Result<Lease> {
+        let core = &slot.0;
+        let request = Request::new(&self.0, core, wait);
         match request.place.wait_for_turn(core.number, request.until) {
             Turn::Leased => Ok(Lease::of_counted(slot, stream)),
             Turn::Load => {

@@ -7,18 +7,17 @@ use std::time::Duration;
 
 use cupola_managers::host::{PinnedPool, PinnedPoolConfig};
 use cupola_managers::pool::{DeviceLimit, DriverCalls, WeakMemoryPool};
-use cupola_managers::stream::StreamConfig;
+use cupola_managers::stream::{StreamConfig, Ticket};
 use cupola_managers::vmm::{AddressRange, VirtualMemory};
 use cupola_managers::{Context, Stream};
 
 use crate::config::{ResidencyConfig, SlotConfig};
 use crate::error::{ResidencyError, Result};
-use crate::loader::Loader;
 use crate::metrics::{Metrics, Usage};
 use crate::pieces::{Layout, Stock};
 use crate::policy::EvictionPolicy;
 use crate::slot::{Slot, SlotCore};
-use crate::source::{Source, Staging};
+use crate::source::{Loader, Source, Staging};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::table::{Entry, RoomQueue, Table, TableMonitor};
 
@@ -58,14 +57,18 @@ pub(crate) struct Engine {
     spaces: Vec<Option<Space>>,
     /// For slots without a host copy.
     pub(crate) staging: Option<Staging>,
+    /// The last copy that was put ahead of a request.
+    pub(crate) ahead: Option<Arc<Ticket>>,
+    /// Why one could not be put, for the next call that returns it.
+    pub(crate) ahead_failure: Option<ResidencyError>,
 }
 
 /// The addresses of a slot, and its pieces in order.
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) range: AddressRange,
-    /// For what is written back. The slot's owner has the other end.
-    pub(crate) source: Weak<Mutex<Source>>,
+    /// For what is written back, and loaded ahead. The program has the other end.
+    pub(crate) slot: Weak<SlotCore>,
     /// Where each piece begins.
     pub(crate) pieces: Vec<u64>,
 }
@@ -135,11 +138,14 @@ impl Residency {
                 stock: Stock::default(),
                 spaces: (0..config.slots).map(|_| None).collect(),
                 staging: None,
+                ahead: None,
+                ahead_failure: None,
             }),
             slots: TableMonitor::new(Table::new(
                 config.slots,
                 config.policy,
                 RoomQueue::new(config.passes),
+                config.load_ahead,
             )),
             pools: Mutex::new(Vec::new()),
         })))
@@ -181,24 +187,24 @@ impl Residency {
         let address = range.address();
         let entry = Entry::new(&name, bytes, rounded, priority, pinned);
         let number = inner.table().insert(entry)?;
-        let source = Arc::new(Mutex::new(Source::new(Box::new(loader), host_copy)));
-        if let Some(space) = engine.spaces.get_mut(number) {
-            *space = Some(Space {
-                range,
-                source: Arc::downgrade(&source),
-                pieces: Vec::new(),
-            });
-        }
-        drop(engine);
-        Ok(Slot(Arc::new(SlotCore {
+        let slot = Arc::new(SlotCore {
             inner: Arc::clone(inner),
             number,
             address,
             bytes,
             name: name.into(),
-            source,
+            source: Mutex::new(Source::new(Box::new(loader), host_copy)),
             is_kept: host_copy,
-        })))
+        });
+        if let Some(space) = engine.spaces.get_mut(number) {
+            *space = Some(Space {
+                range,
+                slot: Arc::downgrade(&slot),
+                pieces: Vec::new(),
+            });
+        }
+        drop(engine);
+        Ok(Slot(slot))
     }
 
     /// Says which slots will be used next, in this order, after those that were announced before: a queue
@@ -208,8 +214,12 @@ impl Residency {
     /// gives it up first, which is the best that can be done. With the next 16 requests known, requests at
     /// random for 13 models reload a few percent more bytes than if all were known.
     ///
+    /// The first of them begin to be [loaded ahead](Self::load_ahead).
+    ///
     /// # Errors
     /// [`ResidencyError::Invalid`] when a slot is another residency's; none is announced then.
+    /// [`ResidencyError::Device`] when loading ahead failed; all are announced.
+    #[track_caller]
     pub fn announce<'s>(&self, slots: impl IntoIterator<Item = &'s Slot>) -> Result<()> {
         let slots: Vec<&Slot> = slots.into_iter().collect();
         for slot in &slots {
@@ -219,7 +229,8 @@ impl Residency {
         for slot in slots {
             table.announce(slot.0.number);
         }
-        Ok(())
+        drop(table);
+        self.0.load_ahead().map(drop)
     }
 
     /// Evicts by another policy from now on, which knows of no earlier use. What was announced stays.

@@ -25,7 +25,7 @@ pub(crate) struct SlotCore {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
     pub(crate) name: Arc<str>,
-    pub(crate) source: Arc<Mutex<Source>>,
+    pub(crate) source: Mutex<Source>,
     /// Whether its bytes are kept in host memory.
     pub(crate) is_kept: bool,
 }

@@ -35,6 +35,31 @@ impl Layout {
         let pages = rest / self.page;
         self.page << pages.checked_ilog2().unwrap_or(0)
     }
+
+    /// Where the piece begins that ends at `end` of a slot of `rounded` bytes.
+    pub(crate) fn last_begin(self, end: u64, rounded: u64) -> u64 {
+        let mut at = end.saturating_sub(1).min(rounded) / self.unit * self.unit;
+        loop {
+            let next = at + self.piece(at, rounded);
+            if next >= end || next == at {
+                return at;
+            }
+            at = next;
+        }
+    }
+
+    /// The last end of a piece from `from` on that is at most `limit`, or `from`.
+    pub(crate) fn end_within(self, from: u64, rounded: u64, limit: u64) -> u64 {
+        let mut at = from;
+        while at < rounded {
+            let next = at + self.piece(at, rounded);
+            if next > limit || next == at {
+                break;
+            }
+            at = next;
+        }
+        at
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +88,28 @@ mod tests {
             at == rounded && rounded - bytes < PAGE && small <= 5
         }
         quickcheck(covers as fn(u64, u8) -> bool);
+    }
+
+    // Without it a slot could give up a part of a piece, or get one, which cannot be.
+    #[test]
+    fn ends_and_beginnings_are_of_pieces() {
+        fn agree(bytes: u64, shift: u8, some: u64) -> bool {
+            let bytes = bytes % (1 << 33) + 1;
+            let layout = Layout::new(PAGE, PAGE << (shift % 6)).unwrap();
+            let rounded = layout.round(bytes).unwrap();
+            let mut ends = vec![0];
+            while *ends.last().unwrap() < rounded {
+                let at = *ends.last().unwrap();
+                ends.push(at + layout.piece(at, rounded));
+            }
+            let begins = ends
+                .windows(2)
+                .all(|pair| layout.last_begin(pair[1], rounded) == pair[0]);
+            let limit = some % (rounded + PAGE);
+            let wanted = ends.iter().rfind(|&&end| end <= limit);
+            begins && layout.end_within(0, rounded, limit) == *wanted.unwrap()
+        }
+        quickcheck(agree as fn(u64, u8, u64) -> bool);
     }
 
     // Without it pieces of odd sizes would be kept for slots that never come.

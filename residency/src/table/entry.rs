@@ -35,6 +35,8 @@ pub(crate) struct Entry {
     pub(crate) leases: usize,
     /// When a request that waits first saw it leased, since it was last leased by none.
     pub(crate) seen_leased: Option<Instant>,
+    /// Where the bytes begin that were loaded ahead of a request, which has not come since.
+    pub(crate) ahead_from: Option<u64>,
     /// Pieces behind `resident` that a failure has left mapped.
     pub(crate) has_remains: bool,
     /// Work of leases that have ended, and copies that may have failed.
@@ -66,6 +68,7 @@ impl Entry {
             uploads: Vec::new(),
             leases: 0,
             seen_leased: None,
+            ahead_from: None,
             has_remains: false,
             works: Vec::new(),
             last_use: 0,

@@ -7,6 +7,7 @@ mod entry;
 #[cfg(all(test, loom))]
 mod models;
 mod monitor;
+mod plan;
 mod queue;
 
 use std::collections::VecDeque;
@@ -18,6 +19,7 @@ use crate::policy::{Candidate, EvictionPolicy, Use, sort_all};
 
 pub(crate) use entry::{Entry, Hold, Upload};
 pub(crate) use monitor::{Change, Place, Sharers, TableMonitor, Turn};
+pub(crate) use plan::{AheadTarget, Cut};
 pub(crate) use queue::RoomQueue;
 
 /// The slots, by number.
@@ -27,6 +29,8 @@ pub(crate) struct Table {
     policy: Box<dyn EvictionPolicy>,
     /// Slots that will be used, in order.
     announced: VecDeque<usize>,
+    /// How many of them are loaded ahead.
+    ahead: usize,
     /// The number of the last use.
     clock: u64,
     /// Requests that lack memory.
@@ -38,7 +42,11 @@ pub(crate) struct Table {
 #[derive(Debug)]
 pub(crate) enum Admission {
     /// The slot is leased. All of it is there, or will be when the copy is over.
-    Leased { upload: Option<Upload> },
+    Leased {
+        upload: Option<Upload>,
+        /// There may be something to load ahead.
+        wants_ahead: bool,
+    },
     /// The slot lacks memory.
     Short,
     /// The slot lacks none, but requests that wait have been passed so often that this one waits behind them.
@@ -53,11 +61,17 @@ pub(crate) struct Held {
 }
 
 impl Table {
-    pub(crate) fn new(slots: usize, policy: Box<dyn EvictionPolicy>, queue: RoomQueue) -> Self {
+    pub(crate) fn new(
+        slots: usize,
+        policy: Box<dyn EvictionPolicy>,
+        queue: RoomQueue,
+        ahead: usize,
+    ) -> Self {
         Self {
             slots: (0..slots).map(|_| None).collect(),
             policy,
             announced: VecDeque::new(),
+            ahead,
             clock: 0,
             queue,
             metrics: Metrics::default(),
@@ -156,7 +170,10 @@ impl Table {
         }
         self.begin_lease(number);
         let upload = self.get(number).and_then(Entry::last_upload);
-        Admission::Leased { upload }
+        Admission::Leased {
+            upload,
+            wants_ahead: self.wants_ahead(),
+        }
     }
 
     /// Whether a slot that is all there may be leased before the requests that wait are served. A pinned one gives
@@ -166,9 +183,30 @@ impl Table {
     }
 
     fn begin_lease(&mut self, number: usize) {
-        if let Some(entry) = self.get_mut(number) {
-            entry.leases += 1;
+        let Some(entry) = self.slots.get_mut(number).and_then(Option::as_mut) else {
+            return;
+        };
+        entry.leases += 1;
+        if entry.ahead_from.take().is_some() {
+            self.metrics.hits_ahead += 1;
         }
+    }
+
+    /// Bytes of a slot from some on were loaded ahead of its request.
+    pub(crate) fn note_ahead(&mut self, number: usize, from: u64, bytes: u64) {
+        self.metrics.bytes_loaded_ahead += bytes;
+        if let Some(entry) = self.get_mut(number) {
+            entry.ahead_from.get_or_insert(from);
+        }
+    }
+
+    pub(crate) fn set_ahead(&mut self, requests: usize) {
+        self.ahead = requests;
+    }
+
+    /// Whether requests wait for memory.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.queue.is_empty()
     }
 
     /// A lease ends: whether it was the slot's last.
@@ -235,13 +273,7 @@ impl Table {
         for (number, entry) in self.each() {
             let has_some = entry.resident > 0 || entry.has_remains;
             if has_some && entry.hold().is_none() {
-                candidates.push(Candidate {
-                    slot: number,
-                    bytes: entry.rounded,
-                    resident: entry.resident,
-                    last_use: entry.last_use,
-                    uses: entry.uses,
-                });
+                candidates.push(Self::candidate(number, entry));
             }
         }
         let (slots, announced) = (&self.slots, &self.announced);
@@ -263,6 +295,16 @@ impl Table {
         candidates.iter().map(|candidate| candidate.slot).collect()
     }
 
+    fn candidate(number: usize, entry: &Entry) -> Candidate {
+        Candidate {
+            slot: number,
+            bytes: entry.rounded,
+            resident: entry.resident,
+            last_use: entry.last_use,
+            uses: entry.uses,
+        }
+    }
+
     /// Takes everything behind `to` bytes from a slot, unless it is held or work may use it.
     pub(crate) fn truncate(&mut self, number: usize, to: u64) -> bool {
         let Some(entry) = self.slots.get_mut(number).and_then(Option::as_mut) else {
@@ -275,13 +317,11 @@ impl Table {
             return false;
         }
         let given = entry.resident - to;
-        let candidate = Candidate {
-            slot: number,
-            bytes: entry.rounded,
-            resident: entry.resident,
-            last_use: entry.last_use,
-            uses: entry.uses,
-        };
+        let candidate = Self::candidate(number, entry);
+        if let Some(from) = entry.ahead_from {
+            self.metrics.bytes_ahead_wasted += entry.resident - to.max(from);
+            entry.ahead_from = Some(from).filter(|&from| from < to);
+        }
         entry.resident = to;
         // They are over: the next lease's are others.
         entry.works.clear();

@@ -35,7 +35,7 @@ struct Model {
 
 impl Model {
     fn new(limit: u64, passes: u32) -> Self {
-        let mut table = Table::new(2, Box::new(LeastRecent), RoomQueue::new(passes));
+        let mut table = Table::new(2, Box::new(LeastRecent), RoomQueue::new(passes), 0);
         for name in ["a", "b"] {
             table
                 .insert(Entry::new(name, PIECES, PIECES, 0, false))
@@ -170,7 +170,11 @@ fn no_wake_up_is_lost() {
         let others: Vec<_> = (0..2)
             .map(|_| {
                 let model = model.clone();
-                thread::spawn(move || model.request(1))
+                // Neither lease ends before both have begun: no other wake-up makes good one that is lost.
+                thread::spawn(move || {
+                    model.lease(1);
+                    model.work(1);
+                })
             })
             .collect();
         model.work(0);

@@ -9,16 +9,16 @@ use cupola_residency::{Residency, ResidencyConfig, Slot};
 use super::{Bench, MIB, config, register};
 
 /// Models of which two thirds fit, in MiB.
-const SIZES: [u64; 7] = [2, 4, 6, 8, 8, 12, 20];
-const LIMIT: u64 = 40;
-const REQUESTS: usize = 160;
+pub(super) const SIZES: [u64; 7] = [2, 4, 6, 8, 8, 12, 20];
+pub(super) const LIMIT: u64 = 40;
+pub(super) const REQUESTS: usize = 160;
 /// Pages of the device, in MiB. The models are so small here that larger pieces would cost percents.
-const PIECE: u64 = 2;
+pub(super) const PIECE: u64 = 2;
 
 /// The least MiB that any choice of pages could load for these requests, each of which needs all pages of
 /// its model: what Belady's rule loads for the pages one by one, where a page that is used again last goes
 /// first. It may even let pages go in the middle of a request, so it is a lower bound.
-fn least(requests: &[usize]) -> u64 {
+pub(super) fn least(requests: &[usize]) -> u64 {
     let next = |model: usize, after: usize| {
         let later = requests.iter().skip(after + 1);
         later
@@ -66,7 +66,7 @@ fn loaded(config: ResidencyConfig, requests: &[usize], ahead: usize) -> u64 {
     loaded
 }
 
-fn orders() -> [(&'static str, Vec<usize>); 4] {
+pub(super) fn orders() -> [(&'static str, Vec<usize>); 4] {
     let mut random = Random::new(7);
     let zipf = |random: &mut Random| {
         // Weights 1/1 to 1/7, times 420.

@@ -1,6 +1,7 @@
 //! Slots on a software device in strict mode: an access of memory that is not mapped, a race of streams and
 //! a leak are findings.
 
+mod ahead;
 mod bound;
 mod changed;
 mod contents;

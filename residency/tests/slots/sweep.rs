@@ -31,6 +31,12 @@ fn life(stage: &Stage) -> Outcome {
         // The calls are the same each time.
         ops::synchronize(&stream)?;
     }
+    // Takes memory of the slot that was not announced, which was changed by none.
+    residency.evict(&kept)?;
+    residency.announce([&kept])?;
+    residency.load_ahead()?;
+    drop(residency.lease(&kept, &stream)?);
+    ops::synchronize(&stream)?;
     residency.sleep()?;
     Ok(())
 }

@@ -2,8 +2,10 @@
 //! policies: bytes that are loaded, and the time that requests are stalled by it.
 
 use std::cmp::Reverse;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use cupola_managers::ops;
 use cupola_residency::policy::{Adaptive, Gdsf, LeastFrequent, LeastRecent, MostRecent};
 use cupola_residency::{Residency, ResidencyConfig, ResidencyError, Slot, SlotConfig};
 
@@ -206,6 +208,18 @@ pub(super) fn run(bench: &Bench, figures: &mut Figures, plan: &Plan) -> Result<(
             let row = format!("{row}, stalled");
             figures.push(&row, "ms", &[stalled * 1e3], Some(&shortest));
         }
+        // Each request computes for as long as one is stalled otherwise, on average.
+        let compute = Duration::from_secs_f64(fastest * least as f64 / requests.len() as f64);
+        let computing = format!("{order}: 16 announced, computing between loads");
+        let ahead = format!("{order}: 16 announced, 4 loaded ahead while others compute");
+        let (loaded, stalled) = models.serve_computing(&requests, 0, compute)?;
+        figures.push(&computing, "MB", &[loaded as f64 / 1e6], Some(&fewest));
+        let (loaded_ahead, left) = models.serve_computing(&requests, 4, compute)?;
+        let row = figures.push(&ahead, "MB", &[loaded_ahead as f64 / 1e6], Some(&fewest));
+        row.want(1.25 * least as f64 / 1e6);
+        let (computing, ahead) = (format!("{computing}, stalled"), format!("{ahead}, stalled"));
+        figures.push(&computing, "ms", &[stalled * 1e3], Some(&shortest));
+        figures.push(&ahead, "ms", &[left * 1e3], Some(&computing));
     }
     Ok(())
 }
@@ -222,6 +236,7 @@ impl<'b> Models<'b> {
         let config = ResidencyConfig {
             piece: plan.piece,
             chunk: 16 * plan.piece,
+            load_ahead: 0,
             ..ResidencyConfig::limit(plan.limit())
         };
         let residency = Residency::new(&bench.context, config)?;
@@ -269,6 +284,44 @@ impl<'b> Models<'b> {
             bench.wait()?;
             stalled += began.elapsed().as_secs_f64();
         }
+        Ok((residency.metrics().bytes_loaded - before, stalled))
+    }
+
+    /// Bytes that are loaded for these requests when nothing is there and the next 16 are announced, and seconds
+    /// that they wait: each computes for so long, while so many of the next ones are loaded ahead.
+    fn serve_computing(
+        &self,
+        requests: &[usize],
+        load_ahead: usize,
+        compute: Duration,
+    ) -> Result<(u64, f64), ResidencyError> {
+        let Self {
+            bench,
+            residency,
+            slots,
+        } = self;
+        residency.sleep()?;
+        residency.forget_announced();
+        Way::Announced(16).choose(residency);
+        residency.set_load_ahead(load_ahead);
+        let before = residency.metrics().bytes_loaded;
+        let first = requests.iter().take(16).map(|&model| &slots[model]);
+        residency.announce(first)?;
+        let mut stalled = 0.0;
+        for (at, &model) in requests.iter().enumerate() {
+            residency.announce(requests.get(at + 16).map(|&next| &slots[next]))?;
+            let began = Instant::now();
+            let _lease = residency.lease(&slots[model], &bench.stream)?;
+            bench.wait()?;
+            stalled += began.elapsed().as_secs_f64();
+            ops::host_function(&bench.stream, move || thread::sleep(compute))?;
+            let computed = bench.stream.ticket()?;
+            while !computed.is_done()? {
+                residency.load_ahead()?;
+                thread::sleep(Duration::from_micros(50));
+            }
+        }
+        residency.set_load_ahead(0);
         Ok((residency.metrics().bytes_loaded - before, stalled))
     }
 }

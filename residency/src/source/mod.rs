@@ -1,6 +1,8 @@
 //! `Source`: where a slot's bytes come from when it is loaded, and `Staging`, the way for those that are
 //! not kept in host memory.
 
+mod loader;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -9,8 +11,9 @@ use cupola_managers::host::HostMemoryError;
 use cupola_managers::{Error, PinnedBuffer, Stream, ops};
 
 use crate::error::{ResidencyError, Result};
-use crate::loader::Loader;
 use crate::residency::Inner;
+
+pub use loader::Loader;
 
 /// The bytes of a slot.
 pub(crate) struct Source {
@@ -27,6 +30,11 @@ impl Source {
             is_kept,
             copy: None,
         }
+    }
+
+    /// Whether its bytes are in host memory, so that no loader has to run.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.copy.is_some()
     }
 
     pub(crate) fn copy_mut(&mut self) -> Option<&mut PinnedBuffer<u8>> {
