@@ -24,7 +24,7 @@
 //! | [`primitives`] | `cupola-core`: handles, slots, budgets: `no_std`, no allocation |
 //! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
 //! | [`kernels`] | device code and its typed launches |
-//! | `sharing` | device memory for other processes (feature `sharing`, Linux) |
+//! | `sharing` | device memory for other processes, and one limit over several (feature `sharing`, Linux) |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
 //! | `residency` | models that share a device's memory (feature `residency`) |
 //! | `worker` | a function in a process that may be lost (feature `worker`) |
