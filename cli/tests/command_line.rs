@@ -259,6 +259,7 @@ fn every_suite_runs_on_the_software_device() {
         ("lifecycle", "stream: acquire and return"),
         ("loader", "empty function, through the table"),
         ("copies", "upload: scheduler"),
+        ("peer", "both ways, 64 KiB, direct: copy_between"),
         ("pinned", "a pool's first buffer"),
         ("pipeline", "1:1: by the pipeline"),
         ("sim", "one worker"),

@@ -17,6 +17,7 @@ pub mod kernels;
 pub mod launch;
 pub mod lifecycle;
 pub mod loader;
+pub mod peer;
 pub mod pinned;
 pub mod pipeline;
 pub mod residency;

@@ -134,6 +134,16 @@ impl From<cupola_cli::bench::pinned::PinnedError> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::peer::PeerBenchError> for Failure {
+    fn from(error: cupola_cli::bench::peer::PeerBenchError) -> Self {
+        use cupola_cli::bench::peer::PeerBenchError;
+        match error {
+            PeerBenchError::Failed(error) => error.into(),
+            PeerBenchError::Driver(error) => error.into(),
+        }
+    }
+}
+
 impl From<cupola_cli::bench::graph::GraphError> for Failure {
     fn from(error: cupola_cli::bench::graph::GraphError) -> Self {
         use cupola_cli::bench::graph::GraphError;

@@ -56,6 +56,37 @@ fn a_program_that_is_installed_has_the_device_with_it() {
     );
 }
 
+/// Without it the links between devices, which a machine with several is judged by, would not be told,
+/// or be told of other pairs.
+#[test]
+fn the_doctor_tells_the_links_between_devices() {
+    let doctor = |args: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_cupola");
+        let mut command = cupola(&["sim", "run", "--devices", "2", "--", program, "doctor"]);
+        command.args(args).env("CUPOLA_SIM_NO_PEER_ACCESS", "1:0");
+        let (code, stdout, stderr) = output(&mut command);
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        stdout
+    };
+    let report = json(&doctor(&["--json", "-"]));
+    let peers = report["peers"].as_array().unwrap();
+    let claims: Vec<_> = peers
+        .iter()
+        .map(|link| (link["device"].as_u64(), link["access"].as_bool()))
+        .collect();
+    assert_eq!(
+        claims,
+        [(Some(0), Some(true)), (Some(1), Some(false))],
+        "{report}"
+    );
+    assert_eq!(peers[0]["native_atomics"], true);
+    let text = doctor(&[]);
+    assert!(
+        text.contains("memory of 1") && text.contains("rank 0, atomics"),
+        "{text}"
+    );
+}
+
 /// Bytes of all files in a folder and those in it; links count nothing.
 fn bytes_in(folder: &Path) -> u64 {
     let found = std::fs::read_dir(folder).unwrap().map(Result::unwrap);

@@ -35,6 +35,8 @@ pub(crate) enum Suite {
     Lifecycle(LifecycleArgs),
     /// A driver call through the table against a raw function pointer
     Loader(DeviceSuiteArgs),
+    /// Copies between two devices against the driver's call, without access and with it
+    Peer(DeviceSuiteArgs),
     /// Page-locked memory of a pool against the driver's call, and copies from and to it
     Pinned(DeviceSuiteArgs),
     /// The three-stream pipeline against the same work on one stream
@@ -66,6 +68,7 @@ impl Suite {
             | Self::Kernels(args)
             | Self::Launch(args)
             | Self::Loader(args)
+            | Self::Peer(args)
             | Self::Pinned(args)
             | Self::Pipeline(args)
             | Self::Residency(args) => &args.common,

@@ -62,6 +62,10 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             let (cupola, _device, name) = open(&args.device)?;
             bench::loader::run(cupola.driver(), name, args.common.quick)?
         }
+        Suite::Peer(args) => {
+            let (cupola, name) = open_two(&args.device)?;
+            bench::peer::run(cupola.execution(), name, args.common.quick)?
+        }
         Suite::Pinned(args) => {
             let (_cupola, device, name) = open(&args.device)?;
             bench::pinned::run(&device, name, args.common.quick)?
@@ -94,6 +98,17 @@ fn open(args: &DeviceArgs) -> Result<(Cupola, Device, String), Failure> {
     let device = cupola.device(0)?;
     let name = format!("{} ({})", device.info()?.name, cupola.backend());
     Ok((cupola, device, name))
+}
+
+/// The devices; of the software device two, which it does not have by itself.
+fn open_two(args: &DeviceArgs) -> Result<(Cupola, String), Failure> {
+    let (cupola, _device, name) = open(args)?;
+    #[cfg(feature = "sim")]
+    if cupola.backend() == cupola::Backend::Software && cupola.execution().devices().count() < 2 {
+        let machine = cupola_sim::Machine::builder().devices(2).build();
+        return Ok((Cupola::with_driver(machine.driver())?, name));
+    }
+    Ok((cupola, name))
 }
 
 /// The files that the suite reads, each with its option.

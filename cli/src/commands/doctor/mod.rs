@@ -4,12 +4,14 @@
 //! a symbol table that does not fit the driver fails it.
 
 mod libraries;
+mod links;
 mod symbols;
 mod text;
 
 use std::time::Duration;
 
 use cupola::managers::backend::{self, availability};
+use cupola::managers::peer::PeerMatrix;
 use cupola::{Cupola, DeviceInfo, Select};
 use serde::Serialize;
 
@@ -26,8 +28,12 @@ struct Report {
     target: &'static str,
     driver: DriverReport,
     devices: Vec<DeviceReport>,
+    /// The links between devices, of each ordered pair.
+    peers: Vec<links::Link>,
     software_device: Vec<DeviceReport>,
     libraries: Vec<Library>,
+    #[serde(skip)]
+    matrix: Option<PeerMatrix>,
 }
 
 /// The driver library.
@@ -127,13 +133,15 @@ impl DeviceReport {
 pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
     let to = args.json.report()?;
     to.claim();
-    let (driver, devices) = examine_driver(args.symbols);
+    let (driver, devices, matrix) = examine_driver(args.symbols);
     let report = Report {
         cupola: env!("CARGO_PKG_VERSION"),
         commit: env!("CUPOLA_COMMIT"),
         target: env!("CUPOLA_TARGET"),
         driver,
         devices,
+        peers: links::all(matrix.as_ref()),
+        matrix,
         software_device: Cupola::open(Select::Software)
             .map_or_else(|_| Vec::new(), |c| devices_of(&c)),
         libraries: libraries::all(),
@@ -149,7 +157,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
     Ok(if wrong { Exit::Wrong } else { Exit::Done })
 }
 
-fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>) {
+fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>, Option<PeerMatrix>) {
     let found = availability();
     let mut report = DriverReport {
         found_in_us: micros(found.took),
@@ -163,7 +171,7 @@ fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>) {
     };
     let Some(driver) = found.driver().cloned() else {
         report.miss(found.missing.as_ref());
-        return (report, Vec::new());
+        return (report, Vec::new(), None);
     };
     let path = driver.library_path();
     report.library = Some(
@@ -189,13 +197,13 @@ fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>) {
     report.started_in_us = started.map(|started| micros(started.took));
     report.miss(found.missing.as_ref());
     if found.missing.is_some() {
-        return (report, Vec::new());
+        return (report, Vec::new(), None);
     }
     match Cupola::with_driver(driver) {
-        Ok(cupola) => (report, devices_of(&cupola)),
+        Ok(cupola) => (report, devices_of(&cupola), links::of(&cupola)),
         Err(error) => {
             report.problem = Some(error.to_string());
-            (report, Vec::new())
+            (report, Vec::new(), None)
         }
     }
 }

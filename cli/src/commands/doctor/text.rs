@@ -17,6 +17,12 @@ pub(super) fn render(report: &Report, symbols: bool) -> String {
     for device in &report.devices {
         self::device(&mut out, device);
     }
+    if let Some(matrix) = &report.matrix {
+        for (number, line) in matrix.to_string().lines().enumerate() {
+            let head = if number == 0 { "peers" } else { "" };
+            let _ = writeln!(out, "{head:<10} {line}");
+        }
+    }
     for device in &report.software_device {
         self::device(&mut out, device);
     }
