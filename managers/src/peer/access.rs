@@ -86,26 +86,16 @@ impl PeerAccess {
         }
         self.own.not_forked()?;
         let _defer = DeferCallbacks::new();
-        let peer = self.peer.current_identity();
         let mut waited = Ok(());
-        let mut seen = None;
-        let mut peers = loop {
-            let mut peers = self.own.peers().lock();
-            let last = peers.is_last(peer);
-            // Work of a thread that had the access since the wait began is not waited for yet.
-            let is_lost = !(self.own.is_healthy() && self.peer.is_healthy());
-            if last.is_none() || last == seen || is_lost || waited.is_err() {
-                break peers;
+        let is_lost = || !(self.own.is_healthy() && self.peer.is_healthy());
+        let (_peers, end) = self.own.peers().end(self.peer.current_identity(), || {
+            if !is_lost() {
+                waited = self.wait();
             }
-            seen = last;
-            // Not under the lock: the work may wait for other threads of the program.
-            drop(peers);
-            waited = self.wait();
-        };
-        match peers.put_back(peer) {
-            GrantEnd::Disable if self.own.is_healthy() && self.peer.is_healthy() => {
-                waited.and_then(|()| self.disable())
-            }
+            waited.is_ok() && !is_lost()
+        });
+        match end {
+            GrantEnd::Disable if !is_lost() => waited.and_then(|()| self.disable()),
             // A lost context has no access to anything, and gives none.
             GrantEnd::Disable | GrantEnd::Nothing => Ok(()),
         }

@@ -38,7 +38,8 @@ impl MemoryPool {
     /// Pages are opened by `cuMemSetAccess`, which costs some 20 us for each run of them that is mapped
     /// now and hardly more for each later one; chunks by a [`PeerAccess`](crate::PeerAccess) that the
     /// pool keeps, and both contexts with it. The first time of two devices checks their link, as
-    /// [`Context::peer_access`]. Memory of a [`GraphMemory`](crate::pool::GraphMemory) is not opened. A
+    /// [`Context::peer_access`], for which the access is enabled and disabled again: that waits for the
+    /// work of `peer` on the host. Memory of a [`GraphMemory`](crate::pool::GraphMemory) is not opened. A
     /// context that the pool is open to, and the pool's own, may be named again, for nothing.
     ///
     /// Copies between devices need no access, but are direct with it:

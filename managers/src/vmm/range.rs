@@ -168,7 +168,8 @@ impl AddressRange {
     /// Lets the work of a context on another device access the memory behind `range`, in bytes
     /// (`cuMemSetAccess`), besides the range's own device. It holds for the pieces that are mapped now,
     /// until they are unmapped. The first time of two devices checks their link, as
-    /// [`Context::peer_access`].
+    /// [`Context::peer_access`], for which the access is enabled and disabled again: that waits for the
+    /// work of `peer` on the host.
     ///
     /// # Errors
     /// As [`set_access`](Self::set_access); as [`Context::peer_access`].

@@ -3,11 +3,11 @@
 use cupola_managers::buffer::DeviceSliceMut;
 use cupola_managers::peer::PeerError;
 use cupola_managers::pool::DeviceLimit;
-use cupola_managers::vmm::Access;
+use cupola_managers::vmm::{Access, ImportCharge};
 use cupola_managers::{Error, ops};
 use cupola_sys::driver::CUresult;
 
-use super::{finish, machine, open, open_unchecked, peer_error};
+use super::{TestBench, finish, machine, open, open_unchecked, peer_error};
 
 const PAGE: u64 = 2 << 20;
 
@@ -78,5 +78,47 @@ fn a_range_is_not_granted_without_a_link() {
     let refused = range.grant_peer(0..PAGE, &sides[1].context, Access::Read);
     assert_eq!(peer_error(refused), PeerError::SameDevice { device: 1 });
     drop((range, memory));
+    finish(bench, sides);
+}
+
+// Without it memory of another process, which is imported on its own device, would be out of the reach
+// of the others.
+#[cfg(unix)]
+#[test]
+fn memory_of_another_process_is_granted_to_a_peer() {
+    let exporter = TestBench::on(machine(2));
+    let memory = exporter
+        .context
+        .virtual_memory(&DeviceLimit::new(PAGE))
+        .unwrap();
+    let piece = memory.create_exportable(PAGE).unwrap();
+    let file = piece.export().unwrap();
+    let mut range = memory.reserve(PAGE).unwrap();
+    range.map(0, piece).unwrap();
+    range.set_access(0..PAGE, Access::ReadWrite).unwrap();
+    let stream = exporter.stream();
+    // SAFETY: memory of the range, which the host waits for.
+    let view = unsafe { DeviceSliceMut::<u8>::from_raw(range.address(), 64) };
+    ops::fill(view, 7, &stream).unwrap();
+    ops::synchronize(&stream).unwrap();
+
+    let (bench, sides) = open(machine(2));
+    let limit = DeviceLimit::new(PAGE);
+    let theirs = sides[0].context.virtual_memory(&limit).unwrap();
+    let imported = theirs.import(file, PAGE, ImportCharge::ThisLimit).unwrap();
+    drop((range, memory, stream));
+    exporter.finish();
+    let mut range = theirs.reserve(PAGE).unwrap();
+    range.map(0, imported).unwrap();
+    range.set_access(0..PAGE, Access::ReadWrite).unwrap();
+    range
+        .grant_peer(0..PAGE, &sides[1].context, Access::Read)
+        .unwrap();
+    // SAFETY: as before.
+    let view = unsafe { DeviceSliceMut::<u8>::from_raw(range.address(), 64) };
+    let mut bytes = [0; 64];
+    ops::read(view.as_slice(), &mut bytes, &sides[1].stream).unwrap();
+    assert_eq!(bytes, [7; 64]);
+    drop((range, theirs));
     finish(bench, sides);
 }

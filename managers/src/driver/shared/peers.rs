@@ -29,6 +29,31 @@ impl PeerTable {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Peers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Ends one grant. If its end is to disable the access, `wait` is called before: it waits for the
+    /// work that may use the access, or says that this cannot be done. The lock is not held meanwhile,
+    /// since the work may wait for other threads; where one of them had the access since the wait began,
+    /// its work is waited for too. What is left to be done is done while the caller holds the lock.
+    pub(crate) fn end(
+        &self,
+        peer: Identity,
+        mut wait: impl FnMut() -> bool,
+    ) -> (MutexGuard<'_, Peers>, GrantEnd) {
+        let mut seen = None;
+        let mut can_wait = true;
+        loop {
+            let mut peers = self.lock();
+            let last = peers.is_last(peer);
+            let is_over = last == seen || (mutant!("peer_access_waits_once") && seen.is_some());
+            if last.is_none() || is_over || !can_wait {
+                let end = peers.put_back(peer);
+                return (peers, end);
+            }
+            seen = last;
+            drop(peers);
+            can_wait = wait();
+        }
+    }
 }
 
 /// The state of a [`PeerTable`].
@@ -141,5 +166,51 @@ impl Peers {
         outcome: Result<(), PeerCorruption>,
     ) {
         self.checks.push(Check { peer, of, outcome });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+
+    // Without it a thread that has the access for a moment, while the last holder waits for the work,
+    // could leave work behind that loses the access while it runs.
+    #[test]
+    fn work_that_came_during_the_wait_is_waited_for_too() {
+        let (table, peer) = (PeerTable::default(), Identity::of(ptr::null_mut()));
+        table.lock().add(peer, Enabler::Here);
+        let mut waits = 0;
+        let (peers, end) = table.end(peer, || {
+            waits += 1;
+            if waits == 1 {
+                assert!(table.lock().take(peer));
+                let end = table.end(peer, || panic!("another one has the access")).1;
+                assert_eq!(end, GrantEnd::Nothing);
+            }
+            true
+        });
+        drop(peers);
+        assert_eq!((waits, end), (2, GrantEnd::Disable));
+        assert!(!table.lock().take(peer), "it is over");
+    }
+
+    // Without it an access that cannot be waited for would be waited for again and again, or one that
+    // other code has enabled be disabled.
+    #[test]
+    fn an_end_does_not_wait_for_ever_or_for_nothing() {
+        let (table, peer) = (PeerTable::default(), Identity::of(ptr::null_mut()));
+        table.lock().add(peer, Enabler::Here);
+        let mut waits = 0;
+        let (peers, end) = table.end(peer, || {
+            waits += 1;
+            false
+        });
+        drop(peers);
+        assert_eq!((waits, end), (1, GrantEnd::Disable));
+        table.lock().add(peer, Enabler::Elsewhere);
+        let end = table.end(peer, || panic!("nothing is disabled")).1;
+        assert_eq!(end, GrantEnd::Nothing);
     }
 }
