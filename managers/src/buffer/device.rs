@@ -22,7 +22,8 @@ pub use cast::CastError;
 /// The contents are unspecified until elements are written. A buffer may have no elements: it then
 /// has no memory and costs no driver call.
 ///
-/// It belongs to the stream it was allocated on. It may be used on other streams of its context:
+/// It belongs to the stream it was allocated on. It may be used on other streams of its context, and of
+/// contexts that its pool is [open to](crate::MemoryPool::open_to):
 /// work that used the memory before is over for them, and no later user gets the memory before they
 /// have done with it.
 ///
@@ -34,7 +35,8 @@ pub use cast::CastError;
 /// copies and fills, and of kernels where that is asked for, as a `TestBench` of `cupola-testing`
 /// does. The device that `Cupola::open` takes looks for none.
 ///
-/// The drop makes no driver call and waits for nothing, but for that of the last buffer of a pool
+/// The drop makes no driver call and waits for nothing, but that its stream is made to wait for streams of
+/// other contexts that have used it, on the device, and for that of the last buffer of a pool
 /// whose handles are gone: it ends the pool, waits for the work that may still use freed memory,
 /// and gives all memory back.
 ///
