@@ -2,7 +2,7 @@
 //!
 //! Most streams are launched on by one thread. The first that does has a ring of its own, in which it
 //! writes by plain stores: a locked instruction would be a quarter of what a launch costs beside the driver's
-//! call. All other threads share a second ring, whose entries they write one after the other. One that finds
+//! call. It begins no launch before the driver has taken or refused the one before. All other threads share a second ring, whose entries they write one after the other. One that finds
 //! another held up in between goes on, and its launch is not remembered: none waits for long, and no
 //! entry is ever written by two.
 
@@ -103,29 +103,26 @@ impl Rings {
             self.others.lose_one();
             return None;
         };
-        Some(Launch::Others(self.others.begin(record)))
-    }
-
-    #[inline]
-    fn entry(&self, launch: Launch) -> (&Entry, u64) {
-        match launch {
-            Launch::Owners(number) => (self.owners.entry(number), number),
-            Launch::Others(number) => (self.others.entry(number), number),
-        }
+        Some(Launch::Others(self.others.begin_among_others(record)))
     }
 
     /// The driver has taken it.
     #[inline]
     pub(crate) fn put(&self, launch: Launch) {
-        let (entry, number) = self.entry(launch);
-        entry.put(number);
+        match launch {
+            // The owner has begun no other since.
+            Launch::Owners(number) => self.owners.entry(number).put(number),
+            Launch::Others(number) => self.others.entry(number).put_if_there(number),
+        }
     }
 
     /// The driver has refused it.
     #[cold]
     pub(crate) fn refused(&self, launch: Launch) {
-        let (entry, number) = self.entry(launch);
-        entry.refused(number);
+        match launch {
+            Launch::Owners(number) => self.owners.entry(number).refused(number),
+            Launch::Others(number) => self.others.entry(number).refused(number),
+        }
     }
 
     /// The launches that a wait which begins now covers: those that the driver has by now.
@@ -202,9 +199,18 @@ impl Ring {
     fn begin(&self, record: Record) -> u64 {
         let launch = self.next.load(Ordering::Relaxed);
         self.next.store(launch + 1, Ordering::Relaxed);
-        self.entry(launch).begin(launch, record, || self.lose_one());
+        self.entry(launch).begin(launch, record);
         self.begun.store(launch + 1, Ordering::Relaxed);
         launch
+    }
+
+    /// As [`begin`](Self::begin), where the launch before may be on its way in another thread.
+    fn begin_among_others(&self, record: Record) -> u64 {
+        let next = self.next.load(Ordering::Relaxed);
+        if self.entry(next).is_on_its_way() {
+            self.lose_one();
+        }
+        self.begin(record)
     }
 
     /// A launch is not remembered.
@@ -299,15 +305,17 @@ impl Entry {
         }
     }
 
-    /// Writes a launch that is about to be put on the stream, as the only thread that writes now. Whether
-    /// the launch that was here is forgotten while it is on its way: no wait can tell that that one is
-    /// complete. It is told before readers can see the new launch, by `lost`.
+    /// Whether the launch that is here is on its way: no wait will tell that it is complete, once it is
+    /// forgotten. For the only thread that writes now.
+    fn is_on_its_way(&self) -> bool {
+        let turn = self.turn.load(Ordering::Relaxed);
+        turn & 3 == BEGUN && self.put.load(Ordering::Relaxed) != turn >> 2
+    }
+
+    /// Writes a launch that is about to be put on the stream, as the only thread that writes now. It reads
+    /// nothing, and so waits for no memory.
     #[inline]
-    fn begin(&self, launch: u64, record: Record, lost: impl FnOnce()) {
-        let before = self.turn.load(Ordering::Relaxed);
-        if before & 3 == BEGUN && self.put.load(Ordering::Relaxed) != before >> 2 {
-            lost();
-        }
+    fn begin(&self, launch: u64, record: Record) {
         // Release: a thread that sees the newer launch here sees that an older one was lost.
         self.turn.store(word(launch, WRITING), Ordering::Release);
         // Release: a thread that sees one of the fields sees that they are being written.
@@ -319,12 +327,17 @@ impl Entry {
         self.turn.store(word(launch, BEGUN), Ordering::Release);
     }
 
-    /// The driver has taken the launch.
+    /// The driver has taken the launch, which is still the newest one here.
     #[inline]
     fn put(&self, launch: u64) {
+        self.put.store(launch + 1, Ordering::Release);
+    }
+
+    /// The driver has taken the launch.
+    fn put_if_there(&self, launch: u64) {
         // Should a newer launch take the entry just now, it may stay suspect for too long.
         if self.turn.load(Ordering::Relaxed) == word(launch, BEGUN) {
-            self.put.store(launch + 1, Ordering::Release);
+            self.put(launch);
         }
     }
 
