@@ -95,6 +95,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         kernels::occupancy::TABLE,
         logs::TABLE,
         memory::allocation::TABLE,
+        memory::external::TABLE,
         memory::host::TABLE,
         memory::ipc::TABLE,
         memory::managed::TABLE,

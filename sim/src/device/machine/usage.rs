@@ -38,6 +38,8 @@ pub struct Usage {
     pub opened_allocations: usize,
     /// Their bytes.
     pub opened_bytes: u64,
+    /// Imported memory of other APIs.
+    pub external_memories: usize,
     /// Page-locked host allocations.
     pub host_allocations: usize,
     /// Their bytes.
@@ -72,6 +74,7 @@ impl Usage {
         usage.user_objects = lock(&machine.graphs.objects).len();
         usage.pools = read(&machine.pools).len() - machine.devices.len();
         let mapped = machine.space.mapped().totals();
+        usage.external_memories = machine.space.externals().count();
         usage.reservations = mapped.reservations;
         usage.physical_allocations = mapped.physical;
         usage.physical_bytes = mapped.bytes;
@@ -112,7 +115,7 @@ impl fmt::Display for Usage {
         write!(
             f,
             "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} graphs, {} executable graphs, {} user objects, {} pools, {} device allocations \
-             ({} bytes), {} opened allocations of other processes ({} bytes), {} host allocations ({} bytes), {} registered host ranges, \
+             ({} bytes), {} opened allocations of other processes ({} bytes), {} imported memories of other APIs, {} host allocations ({} bytes), {} registered host ranges, \
              {} address reservations, {} physical allocations ({} bytes)",
             self.contexts,
             self.streams,
@@ -128,6 +131,7 @@ impl fmt::Display for Usage {
             self.device_bytes,
             self.opened_allocations,
             self.opened_bytes,
+            self.external_memories,
             self.host_allocations,
             self.host_bytes,
             self.registrations,

@@ -77,6 +77,15 @@ impl Backing {
         })
     }
 
+    /// A part of pages that other processes have too, from `offset` on; `None` if the host has no room for a
+    /// mapping.
+    pub(super) fn file_from(pages: Pages, offset: u64) -> Option<Self> {
+        let offset = usize::try_from(offset).ok()?;
+        let mut backing = Self::file(pages)?;
+        backing.start = NonNull::new(backing.start().wrapping_add(offset))?;
+        Some(backing)
+    }
+
     /// The pages, if other processes may have them.
     pub(super) fn shared(&self) -> Option<&Pages> {
         match &self.owner {

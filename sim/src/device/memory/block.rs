@@ -39,6 +39,8 @@ pub(in crate::device) struct Block {
     /// Where it came from, if it is memory of another process. No account is charged for
     /// it, and only a close takes it away.
     pub(in crate::device) opened: Option<Opened>,
+    /// It is memory of another API, which has given it to other processes itself.
+    external: bool,
     /// Where it is, if it is a graph's.
     pub(in crate::device) seat: Option<Arc<Seat>>,
     /// Unique in the machine.
@@ -94,6 +96,7 @@ impl Block {
             access: None,
             managed: None,
             opened: None,
+            external: false,
             seat: None,
             id: 0,
             module: false,
@@ -119,10 +122,24 @@ impl Block {
         Some(block)
     }
 
+    /// Memory of another API: `len` bytes of the pages from `offset` on. The address is the caller's to set.
+    /// `None` if the host has no room for a mapping.
+    pub(super) fn external(
+        pages: Pages,
+        offset: u64,
+        len: u64,
+        owner: (usize, u64),
+    ) -> Option<Self> {
+        let backing = Backing::file_from(pages, offset)?;
+        let mut block = Self::backed(0, len, owner, backing);
+        block.external = true;
+        Some(block)
+    }
+
     /// Whether other processes may have it: plain memory of this process.
     pub(in crate::device) fn can_export(&self) -> bool {
         let plain = self.pool.is_none() && self.managed.is_none() && self.opened.is_none();
-        let plain = plain && self.seat.is_none();
+        let plain = plain && self.seat.is_none() && !self.external;
         SUPPORTED && plain && !self.module && !self.is_doomed()
     }
 

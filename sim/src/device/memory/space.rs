@@ -23,6 +23,7 @@ use crate::device::calls::args::Reply;
 use crate::device::contexts::health::Fault;
 use crate::device::memory::access::{Access, AccessRequest, Accessor, PoolAccess};
 use crate::device::memory::block::{Block, HostRange};
+use crate::device::memory::external::Externals;
 use crate::device::memory::heap::Heap;
 use crate::device::memory::host;
 use crate::device::memory::mapped::Virtual;
@@ -53,6 +54,7 @@ const REMEMBERED: usize = 4096;
 pub(in crate::device) struct Space {
     table: RwLock<Table>,
     mapped: Virtual,
+    externals: Externals,
     /// Of the contexts whose kernels allocate.
     heaps: RwLock<Vec<Weak<Heap>>>,
     ids: AtomicU64,
@@ -99,6 +101,20 @@ impl Space {
             block.keep_shadow().ok_or(MEMORY)?;
         }
         write(&self.table).add(block, align, &self.strict)
+    }
+
+    /// Gives a block its address, a multiple of `align`, with what every block has.
+    pub(super) fn add_block(&self, mut block: Block, align: u64) -> Reply<Arc<Block>> {
+        let extent = block.len.checked_next_multiple_of(GRANULE);
+        block.extent = extent.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+        block.id = self.next_id();
+        block.made = self.strict.origin();
+        write(&self.table).add(block, align, &self.strict)
+    }
+
+    /// Imported memory.
+    pub(in crate::device) fn externals(&self) -> &Externals {
+        &self.externals
     }
 
     /// A heap of `extent` bytes for a context's kernels. It is no allocation that calls can

@@ -168,6 +168,11 @@ pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
 /// Pools, physical memory and reserved addresses, which belong to no context.
 fn of_no_context(machine: &Inner) -> Vec<Finding> {
     let mut leaks = Vec::new();
+    for made in machine.space.externals().handles() {
+        let made = made.site();
+        let what = format!("imported memory was not destroyed, made by {made}");
+        leaks.push(leak(&what, made));
+    }
     for device in &machine.devices {
         for (handle, made) in device.account.pools() {
             if handle != device.default_pool {

@@ -1,6 +1,7 @@
 //! Memory of devices and hosts.
 
 pub(super) mod allocation;
+pub(super) mod external;
 pub(super) mod host;
 pub(super) mod ipc;
 pub(super) mod managed;

@@ -17,7 +17,7 @@ const FILE: CUmemAllocationHandleType =
     CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 /// What files with shareable memory are called, before the device's ordinal.
-const NAME: &str = "cupola-physical-";
+pub(super) const NAME: &str = "cupola-physical-";
 
 /// Refuses, and says why.
 fn missing<T>(call: &Call<'_>, what: &str) -> Reply<T> {

@@ -110,6 +110,17 @@ impl Pages {
         (sealed && len > 0).then_some((pages, name))
     }
 
+    /// The same pages, of a file that is theirs alone, for another owner.
+    pub(in crate::device) fn another(&self) -> Self {
+        debug_assert!(self.heap.is_none(), "one owner frees a part of the heap");
+        Self {
+            len: self.len,
+            start: self.start,
+            file: Arc::clone(&self.file),
+            heap: None,
+        }
+    }
+
     pub(in crate::device) fn len(&self) -> u64 {
         self.len
     }

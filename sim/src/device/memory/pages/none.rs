@@ -21,6 +21,10 @@ impl Pages {
         None
     }
 
+    pub(in crate::device) fn another(&self) -> Self {
+        match self.0 {}
+    }
+
     pub(in crate::device) fn len(&self) -> u64 {
         match self.0 {}
     }
