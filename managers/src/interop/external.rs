@@ -372,7 +372,10 @@ impl Drop for ExternalBuffer {
     fn drop(&mut self) {
         let core = &self.memory.core;
         let mut waits = self.streams.iter().map(|stream| stream.ticket()?.wait());
-        if waits.any(|waited| waited.is_err()) && core.poison().is_none() {
+        let is_over = waits.all(|waited| waited.is_ok())
+            || core.synchronize(Site::here()).is_ok()
+            || core.poison().is_some();
+        if !is_over {
             // Work may use it still: the addresses stay, and the memory behind them.
             core.ledger().add(Kind::Abandoned, 1);
             let _ = ManuallyDrop::new(Arc::clone(&self.memory));
