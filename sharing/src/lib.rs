@@ -54,6 +54,8 @@ mod ledger;
 mod message;
 #[cfg(target_os = "linux")]
 mod socket;
+#[cfg(target_os = "linux")]
+pub mod wire;
 
 #[cfg(target_os = "linux")]
 use std::os::fd::AsFd;

@@ -51,8 +51,9 @@ pub struct PhysicalMemory {
     handle: MemoryHandle,
     bytes: u64,
     origin: Origin,
-    /// The driver holds on to it: it is not given back, and stays charged.
-    abandoned: bool,
+    /// Nothing is left to do when it is dropped: it was given back, or the driver holds on to it, and it stays
+    /// charged.
+    settled: bool,
 }
 
 impl PhysicalMemory {
@@ -67,7 +68,7 @@ impl PhysicalMemory {
             handle,
             bytes,
             origin,
-            abandoned: false,
+            settled: false,
         }
     }
 
@@ -118,11 +119,34 @@ impl PhysicalMemory {
         self.memory.is_same(memory)
     }
 
+    /// Gives it back as dropping it does, and says whether the driver has taken it (`cuMemRelease`): for
+    /// those that tell another process that this one has the memory no more.
+    ///
+    /// # Errors
+    /// What the driver returned: the memory counts as [abandoned](crate::Live::abandoned) then, and stays
+    /// charged.
+    #[doc(alias = "cuMemRelease")]
+    #[track_caller]
+    pub fn give_back(mut self) -> Result<()> {
+        let released = self.release();
+        self.account(&released);
+        self.settled = true;
+        released
+    }
+
+    /// What became of the handle, for the accounts.
+    fn account(&self, released: &Result<()>) {
+        match released {
+            Ok(()) => self.memory.note_released(self.bytes, self.origin),
+            Err(_) => self.memory.vmm().note_abandoned(),
+        }
+    }
+
     /// The memory cannot be unmapped, so it is still in use: the driver keeps it, and it counts as
     /// abandoned. Its context may end all the same.
     pub(super) fn abandon(mut self) {
         self.memory.vmm().note_abandoned();
-        self.abandoned = true;
+        self.settled = true;
     }
 
     #[track_caller]
@@ -134,13 +158,11 @@ impl PhysicalMemory {
 
 impl Drop for PhysicalMemory {
     fn drop(&mut self) {
-        if self.abandoned {
+        if self.settled {
             return;
         }
-        match self.release() {
-            Ok(()) => self.memory.note_released(self.bytes, self.origin),
-            Err(_) => self.memory.vmm().note_abandoned(),
-        }
+        let released = self.release();
+        self.account(&released);
     }
 }
 

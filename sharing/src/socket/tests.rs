@@ -1,10 +1,13 @@
 //! Sockets whose other end keeps to no protocol. No device is needed.
 
-use std::io::{PipeReader, Read, Write, pipe};
+use std::io::{IoSlice, PipeReader, Read, Write, pipe};
+use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use cupola_random::Random;
+use rustix::cmsg_space;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::*;
 use crate::message::MessageError;
