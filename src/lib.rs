@@ -25,6 +25,7 @@
 //! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
 //! | [`kernels`] | device code and its typed launches |
 //! | `sharing` | device memory for other processes, and one limit over several (feature `sharing`, Linux) |
+//! | `keeper` | device memory that outlives the processes that use it (feature `keeper`, Linux) |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
 //! | `residency` | models that share a device's memory (feature `residency`) |
 //! | `worker` | a function in a process that may be lost (feature `worker`) |
@@ -50,6 +51,8 @@ struct Glob;
 mod open;
 
 pub use cupola_core as primitives;
+#[cfg(feature = "keeper")]
+pub use cupola_keeper as keeper;
 pub use cupola_kernels as kernels;
 pub use cupola_managers as managers;
 #[cfg(feature = "residency")]

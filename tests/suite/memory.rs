@@ -2,6 +2,8 @@
 
 mod host;
 #[cfg(target_os = "linux")]
+mod keeper;
+#[cfg(target_os = "linux")]
 mod ledger;
 mod pointers;
 mod sharing;

@@ -1,0 +1,260 @@
+//! `Link`: the connection of a guest, which its openings share.
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use cupola_managers::vmm::VirtualMemory;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::opening::Opening;
+use crate::entry::Entry;
+use crate::error::{KeeperError, Result};
+use crate::frames;
+use crate::process;
+use crate::protocol::{ProtocolError, Reply, Request};
+
+/// How long a keeper may leave a frame unfinished: it may be copying an object up before it answers.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(crate) struct Link {
+    memory: VirtualMemory,
+    talk: Mutex<Talk>,
+    openings: Mutex<Vec<Weak<Opening>>>,
+}
+
+struct Talk {
+    socket: UnixStream,
+    /// Objects that the keeper wants to put to sleep.
+    asked: BTreeSet<u64>,
+    is_broken: bool,
+}
+
+/// Memory as the keeper has sent it.
+pub(crate) struct Given {
+    pub(crate) object: u64,
+    pub(crate) bytes: u64,
+    pub(crate) description: Vec<u8>,
+    pub(crate) pieces: Vec<(u64, OwnedFd)>,
+}
+
+impl Link {
+    /// Says to the keeper which process and device this is.
+    pub(crate) fn greet(socket: UnixStream, memory: VirtualMemory) -> Result<Self> {
+        let set = socket.set_read_timeout(Some(PATIENCE));
+        let set = set.and_then(|()| socket.set_write_timeout(Some(PATIENCE)));
+        set.map_err(|error| KeeperError::system("setsockopt", error))?;
+        let device = memory.device_uuid()?;
+        let talk = Talk {
+            socket,
+            asked: BTreeSet::new(),
+            is_broken: false,
+        };
+        if talk.hear()?.0 != Reply::Greeting {
+            return Err(out_of_turn());
+        }
+        let own = process::own()?;
+        let hello = Request::Hello { device }.encode();
+        frames::send(&talk.socket, &hello, Some(own.as_fd()))?;
+        match talk.hear()?.0 {
+            Reply::Welcome => {}
+            Reply::Refused(refusal) => return Err(KeeperError::refused(refusal, "", 0)),
+            _ => return Err(out_of_turn()),
+        }
+        Ok(Self {
+            memory,
+            talk: Mutex::new(talk),
+            openings: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn register(&self, opening: &Arc<Opening>) {
+        let mut openings = lock(&self.openings);
+        openings.retain(|opening| opening.strong_count() > 0);
+        openings.push(Arc::downgrade(opening));
+    }
+
+    /// All that are alive.
+    pub(crate) fn openings(&self) -> Vec<Arc<Opening>> {
+        let openings = lock(&self.openings);
+        openings.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Takes what the keeper has asked to let go, without waiting for it.
+    pub(crate) fn take_asked(&self) -> Result<BTreeSet<u64>> {
+        self.with_talk(|talk| {
+            while talk.has_come()? {
+                match talk.hear()?.0 {
+                    Reply::Sleep { object } => talk.asked.insert(object),
+                    _ => return Err(out_of_turn()),
+                };
+            }
+            Ok(std::mem::take(&mut talk.asked))
+        })
+    }
+
+    /// Waits for the keeper to say something, without the lock, so that other threads may ask meanwhile.
+    pub(crate) fn wait_for_notice(&self, most: Duration) -> Result<()> {
+        if most.is_zero() {
+            return Ok(());
+        }
+        let socket = {
+            let talk = lock(&self.talk);
+            if talk.is_broken {
+                return Err(KeeperError::Disconnected);
+            }
+            if !talk.asked.is_empty() {
+                return Ok(());
+            }
+            talk.socket.try_clone()
+        };
+        let socket = socket.map_err(|error| KeeperError::system("fcntl", error))?;
+        let most = Timespec::try_from(most).unwrap_or_default();
+        let mut files = [PollFd::new(&socket, PollFlags::IN)];
+        match poll(&mut files, Some(&most)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(KeeperError::system("poll", errno)),
+        }
+    }
+
+    pub(crate) fn list(&self) -> Result<Vec<Entry>> {
+        self.with_talk(|talk| {
+            talk.say(&Request::List)?;
+            let mut entries = Vec::new();
+            loop {
+                match talk.answer()?.0 {
+                    Reply::Entry {
+                        bytes,
+                        guests,
+                        rights,
+                        state,
+                        description,
+                        name,
+                    } => entries.push(Entry {
+                        name,
+                        bytes,
+                        rights,
+                        state,
+                        guests: guests as usize,
+                        description,
+                    }),
+                    Reply::Done => return Ok(entries),
+                    _ => return Err(out_of_turn()),
+                }
+            }
+        })
+    }
+
+    pub(crate) fn memory(&self) -> &VirtualMemory {
+        &self.memory
+    }
+
+    /// With the connection, which is broken when its frames cannot be told apart any more.
+    fn with_talk<T>(&self, work: impl FnOnce(&mut Talk) -> Result<T>) -> Result<T> {
+        let mut talk = lock(&self.talk);
+        if talk.is_broken {
+            return Err(KeeperError::Disconnected);
+        }
+        let outcome = work(&mut talk);
+        if outcome.as_ref().is_err_and(KeeperError::cuts_off) {
+            talk.is_broken = true;
+            // It fails only where the keeper has done so before.
+            let _ = talk.socket.shutdown(std::net::Shutdown::Both);
+        }
+        outcome
+    }
+
+    /// What has no answer.
+    pub(crate) fn tell(&self, request: &Request) -> Result<()> {
+        self.with_talk(|talk| talk.say(request))
+    }
+
+    /// What is done or refused.
+    pub(crate) fn ask(&self, request: &Request, name: &str) -> Result<()> {
+        self.with_talk(|talk| {
+            talk.say(request)?;
+            match talk.answer()?.0 {
+                Reply::Done => Ok(()),
+                Reply::Refused(refusal) => Err(KeeperError::refused(refusal, name, 0)),
+                _ => Err(out_of_turn()),
+            }
+        })
+    }
+
+    /// What is answered with memory.
+    pub(crate) fn ask_memory(&self, request: &Request, name: &str, bytes: u64) -> Result<Given> {
+        self.with_talk(|talk| {
+            talk.say(request)?;
+            let (object, bytes, pieces, description) = match talk.answer()?.0 {
+                Reply::Memory {
+                    object,
+                    bytes,
+                    pieces,
+                    description,
+                    ..
+                } => (object, bytes, pieces, description),
+                Reply::Refused(refusal) => {
+                    return Err(KeeperError::refused(refusal, name, bytes));
+                }
+                _ => return Err(out_of_turn()),
+            };
+            let mut given = Given {
+                object,
+                bytes,
+                description,
+                pieces: Vec::new(),
+            };
+            for _ in 0..pieces {
+                // The keeper sends them with the frame before them: no notice is between.
+                let (Reply::Piece { bytes }, Some(file)) = talk.hear()? else {
+                    return Err(out_of_turn());
+                };
+                given.pieces.push((bytes, file));
+            }
+            Ok(given)
+        })
+    }
+}
+
+impl Talk {
+    fn say(&self, request: &Request) -> Result<()> {
+        frames::send(&self.socket, &request.encode(), None)
+    }
+
+    fn hear(&self) -> Result<(Reply, Option<OwnedFd>)> {
+        frames::reply(&self.socket)
+    }
+
+    /// The next frame that is no notice.
+    fn answer(&mut self) -> Result<(Reply, Option<OwnedFd>)> {
+        loop {
+            match self.hear()? {
+                (Reply::Sleep { object }, _) => {
+                    self.asked.insert(object);
+                }
+                answer => return Ok(answer),
+            }
+        }
+    }
+
+    /// Whether a frame, or the end, is there to be read.
+    fn has_come(&self) -> Result<bool> {
+        let mut files = [PollFd::new(&self.socket, PollFlags::IN)];
+        match poll(&mut files, Some(&Timespec::default())) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(errno) => Err(KeeperError::system("poll", errno)),
+        }
+    }
+}
+
+fn out_of_turn() -> KeeperError {
+    ProtocolError::Malformed("a frame that is not its turn").into()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,176 @@
+//! The keeper's calls of the driver: memory of objects, and copies of it for their sleep.
+
+use std::os::fd::OwnedFd;
+use std::sync::{Mutex, PoisonError};
+
+use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut, PinnedBuffer};
+use cupola_managers::host::{HostMemoryError, PinnedPool, PinnedPoolConfig};
+use cupola_managers::pool::DeviceLimit;
+use cupola_managers::stream::StreamConfig;
+use cupola_managers::vmm::{Access, AddressRange, VirtualMemory};
+use cupola_managers::{Context, Error, Stream, ops};
+
+use crate::config::KeeperConfig;
+use crate::protocol::Refusal;
+
+/// Memory of an object, mapped in the keeper, which only copies use. The descriptors are made with it, so that
+/// a guest's opening is no call of the driver here.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    range: AddressRange,
+    /// In order, with the bytes of each.
+    files: Vec<(u64, OwnedFd)>,
+}
+
+impl Pieces {
+    pub(crate) fn files(&self) -> &[(u64, OwnedFd)] {
+        &self.files
+    }
+}
+
+/// The bytes of an object that is asleep, by pieces.
+#[derive(Debug)]
+pub(crate) struct HostCopy(Vec<PinnedBuffer<u8>>);
+
+/// Makes both.
+#[derive(Debug)]
+pub(crate) struct Maker {
+    memory: VirtualMemory,
+    host: PinnedPool,
+    /// Copies of one object at a time have all of the bus.
+    stream: Mutex<Stream>,
+    /// Whole pages.
+    piece: u64,
+}
+
+impl Maker {
+    pub(crate) fn new(
+        context: &Context,
+        config: &KeeperConfig,
+        limit: &DeviceLimit,
+    ) -> Result<Self, Error> {
+        let memory = context.virtual_memory(limit)?;
+        let page = memory.granularity();
+        Ok(Self {
+            host: context.pinned_pool(PinnedPoolConfig::limit(config.host_limit))?,
+            stream: Mutex::new(context.streams().create(StreamConfig::default())?),
+            piece: (config.piece / page * page).max(page),
+            memory,
+        })
+    }
+
+    pub(crate) fn limit(&self) -> &DeviceLimit {
+        self.memory.limit()
+    }
+
+    pub(crate) fn device_uuid(&self) -> Result<[u8; 16], Error> {
+        self.memory.device_uuid()
+    }
+
+    /// Whole pages for this many bytes. `None` where no device has as many.
+    pub(crate) fn pages(&self, bytes: u64) -> Option<u64> {
+        let pages = bytes.checked_next_multiple_of(self.memory.granularity())?;
+        (pages > 0 && i64::try_from(pages).is_ok()).then_some(pages)
+    }
+
+    /// Memory of this many bytes, whole pages.
+    pub(crate) fn make(&self, bytes: u64) -> Result<Pieces, Error> {
+        let memory = &self.memory;
+        let mut pieces = Pieces {
+            range: memory.reserve(bytes)?,
+            files: Vec::new(),
+        };
+        let mut offset = 0;
+        while offset < bytes {
+            let length = self.piece.min(bytes - offset);
+            let piece = memory.create_exportable(length)?;
+            pieces.files.push((length, piece.export()?));
+            pieces.range.map(offset, piece)?;
+            offset += length;
+        }
+        pieces.range.set_access(0..bytes, Access::ReadWrite)?;
+        Ok(pieces)
+    }
+
+    /// The bytes of all pieces, in host memory.
+    pub(crate) fn copy_down(&self, pieces: &Pieces) -> Result<HostCopy, Error> {
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut copies = Vec::new();
+        let mut at = pieces.range.address();
+        for &(bytes, _) in &pieces.files {
+            let mut copy = self.host.allocate::<u8>(bytes as usize)?;
+            // SAFETY: the piece is mapped here as long as `pieces` is borrowed, which is until the copies were
+            // waited for; no guest has it mapped.
+            let piece = unsafe { DeviceSlice::<u8>::from_raw(at, bytes as usize) };
+            ops::copy_to_host(piece, &mut copy, &stream)?;
+            copies.push(copy);
+            at += bytes;
+        }
+        ops::synchronize(&stream)?;
+        Ok(HostCopy(copies))
+    }
+
+    /// Memory again, with these bytes.
+    pub(crate) fn copy_up(&self, copy: &HostCopy) -> Result<Pieces, Error> {
+        let bytes = copy.0.iter().map(|piece| piece.len() as u64).sum();
+        let pieces = self.make(bytes)?;
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut at = pieces.range.address();
+        for piece in &copy.0 {
+            // SAFETY: the piece is mapped here as long as `pieces` lives, which is until the copies were
+            // waited for, and no guest has it yet.
+            let to = unsafe { DeviceSliceMut::<u8>::from_raw(at, piece.len()) };
+            ops::copy_to_device(piece, to, &stream)?;
+            at += piece.len() as u64;
+        }
+        ops::synchronize(&stream)?;
+        Ok(pieces)
+    }
+
+    /// Gives host memory back that no copy is in.
+    pub(crate) fn trim(&self) {
+        // What is not given back counts as abandoned, and for the limit on host memory no more.
+        let _ = self.host.trim();
+    }
+}
+
+/// Why memory was not made, or an object not changed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Refused(Refusal),
+    Device(Error),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Device(error)
+    }
+}
+
+impl Failure {
+    /// What a guest is told.
+    pub(crate) fn refusal(&self) -> Refusal {
+        match self {
+            Self::Refused(refusal) => *refusal,
+            Self::Device(Error::OverLimit(account)) => {
+                let (used, limit) = account.shared.unwrap_or((account.mapped, account.limit));
+                Refusal::OverLimit { used, limit }
+            }
+            Self::Device(Error::OutOfMemory { .. }) => Refusal::OutOfMemory,
+            Self::Device(Error::Host(error))
+                if matches!(**error, HostMemoryError::OverLimit { .. }) =>
+            {
+                Refusal::HostLimit
+            }
+            Self::Device(other) => Refusal::Driver {
+                status: other.status().map_or(0, |status| status.0),
+            },
+        }
+    }
+}

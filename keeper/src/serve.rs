@@ -1,0 +1,125 @@
+//! A thread for each guest, which hears what it asks for, and sees its end.
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use crate::connection::{Connection, Given};
+use crate::error::{KeeperError, Result};
+use crate::frames;
+use crate::process::Process;
+use crate::protocol::{ProtocolError, Refusal, Reply, Request};
+use crate::shared::Shared;
+
+/// Serves a guest until it has ended, or the keeper has.
+pub(crate) fn serve(shared: &Shared, guest: u64, connection: &Connection) {
+    if greet(shared, connection).is_ok() {
+        // The reason is the guest's to see: it finds the socket closed.
+        let _ = listen(shared, guest, connection);
+    }
+    connection.cut_off();
+    let has_mapped = shared.table().has_mapped(guest);
+    if let Some(process) = connection.process()
+        && has_mapped
+    {
+        // Its mappings are there as long as it is, though it says nothing more.
+        let mut files = [
+            PollFd::new(process, PollFlags::IN),
+            PollFd::new(shared.stop(), PollFlags::IN),
+        ];
+        wait(&mut files);
+        if !process.has_ended() {
+            // The keeper ends.
+            return;
+        }
+    }
+    shared.end(guest);
+}
+
+/// Waits until one of them has something.
+fn wait(files: &mut [PollFd<'_>]) {
+    while poll(files, None) == Err(Errno::INTR) {}
+}
+
+fn greet(shared: &Shared, connection: &Connection) -> Result<()> {
+    connection.send(&Reply::Greeting)?;
+    let (request, file) = frames::request(connection.socket())?;
+    let (Request::Hello { device }, Some(file)) = (request, file) else {
+        return Err(ProtocolError::Malformed("a guest that does not say who it is").into());
+    };
+    let process = Process::of(file)?;
+    if device != shared.device() {
+        connection.send(&Reply::Refused(Refusal::Device))?;
+        return Err(KeeperError::OtherDevice);
+    }
+    connection.set_process(process);
+    connection.send(&Reply::Welcome)
+}
+
+fn listen(shared: &Shared, guest: u64, connection: &Connection) -> Result<()> {
+    let Some(process) = connection.process() else {
+        return Ok(());
+    };
+    loop {
+        let mut files = [
+            PollFd::new(connection.socket(), PollFlags::IN),
+            PollFd::new(process, PollFlags::IN),
+            PollFd::new(shared.stop(), PollFlags::IN),
+        ];
+        wait(&mut files);
+        if !files[2].revents().is_empty() {
+            return Ok(());
+        }
+        // What it has said comes before its end.
+        if files[0].revents().is_empty() {
+            return Ok(());
+        }
+        let (request, _) = frames::request(connection.socket())?;
+        answer(shared, guest, connection, request)?;
+    }
+}
+
+fn answer(shared: &Shared, guest: u64, connection: &Connection, request: Request) -> Result<()> {
+    let done = |outcome: Result<(), Refusal>| match outcome {
+        Ok(()) => connection.send(&Reply::Done),
+        Err(refusal) => connection.send(&Reply::Refused(refusal)),
+    };
+    let memory = |outcome: Result<Given, Refusal>| match outcome {
+        Ok(given) => connection.send_memory(&given),
+        Err(refusal) => connection.send(&Reply::Refused(refusal)),
+    };
+    match request {
+        Request::Hello { .. } => {
+            Err(ProtocolError::Malformed("a guest that says twice who it is").into())
+        }
+        Request::Create {
+            bytes,
+            rights,
+            name,
+        } => memory(shared.create(guest, name, bytes, rights)),
+        Request::Refill { name } => memory(shared.refill(guest, &name)),
+        Request::Seal {
+            object,
+            description,
+        } => done(shared.seal(guest, object, description)),
+        Request::Open { rights, name } => memory(shared.open(guest, &name, rights)),
+        Request::Wake { object } => memory(shared.wake_opening(guest, object)),
+        Request::Remove { name } => done(shared.remove(&name)),
+        Request::List => {
+            for entry in shared.entries() {
+                connection.send(&entry)?;
+            }
+            connection.send(&Reply::Done)
+        }
+        // A guest that lets go of what it does not have has lost count, and what it says is worth nothing.
+        Request::LetGo { object, opening } => {
+            let outcome = shared.let_go(guest, object, opening);
+            outcome
+                .map_err(|_| ProtocolError::Malformed("a guest lets go of what it has not").into())
+        }
+        Request::Slept { object } => {
+            let outcome = shared.slept(guest, object);
+            outcome
+                .map_err(|_| ProtocolError::Malformed("a guest lets go of what it has not").into())
+        }
+    }
+}

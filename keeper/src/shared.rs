@@ -1,0 +1,470 @@
+//! `Shared`: what the threads of a keeper share, and what guests and the supervisor ask of it.
+
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use cupola_managers::pool::DeviceLimit;
+
+use crate::config::KeeperConfig;
+use crate::connection::{Connection, Given};
+use crate::memory::{Failure, HostCopy, Maker, Pieces};
+use crate::process::Process;
+use crate::protocol::{Opening, Refusal, Reply, Rights};
+use crate::table::{Garbage, New, Object, State, Table};
+
+/// What becomes of the bytes of an object that is put to sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SleepMode {
+    /// They are copied to page-locked host memory, and back when the object wakes.
+    HostCopy,
+    /// They are lost: a guest fills the object again ([`Guest::refill`](crate::Guest::refill)).
+    Discard,
+}
+
+/// Guests that did not let an object go in time.
+#[derive(Debug)]
+pub(crate) struct StillMapped(pub(crate) Vec<u32>);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    table: Mutex<Table>,
+    /// An object's state or its holdings have changed.
+    changed: Condvar,
+    maker: Maker,
+    config: KeeperConfig,
+    device: [u8; 16],
+    /// Can be read from when the keeper ends on.
+    stop: OwnedFd,
+}
+
+impl Shared {
+    pub(crate) fn new(maker: Maker, config: KeeperConfig, device: [u8; 16], stop: OwnedFd) -> Self {
+        Self {
+            table: Mutex::default(),
+            changed: Condvar::new(),
+            maker,
+            config,
+            device,
+            stop,
+        }
+    }
+
+    /// Nothing in here panics while it holds the lock, so a poisoned one is as good.
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn stop(&self) -> &OwnedFd {
+        &self.stop
+    }
+
+    pub(crate) fn device(&self) -> [u8; 16] {
+        self.device
+    }
+
+    pub(crate) fn config(&self) -> &KeeperConfig {
+        &self.config
+    }
+
+    pub(crate) fn limit(&self) -> &DeviceLimit {
+        self.maker.limit()
+    }
+
+    /// Gives back, and has those look again that wait for a change.
+    fn drop_now(&self, garbage: Garbage) {
+        drop(garbage);
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn end(&self, guest: u64) {
+        let garbage = self.table().end(guest);
+        self.drop_now(garbage);
+    }
+
+    /// Ends guests whose processes have, before their own threads see it: who asks next finds their names
+    /// free and their memory given back.
+    pub(crate) fn reap(&self) {
+        let has_ended = |guest: &Arc<Connection>| guest.process().is_some_and(Process::has_ended);
+        let ended: Vec<_> = {
+            let table = self.table();
+            let guests = table.guests().iter();
+            guests
+                .filter(|(_, guest)| has_ended(guest))
+                .map(|(&id, _)| id)
+                .collect()
+        };
+        for guest in ended {
+            self.end(guest);
+        }
+        let mut table = self.table();
+        while table.makes_for_the_dead() {
+            table = self.wait(table, None);
+        }
+    }
+
+    pub(crate) fn create(
+        &self,
+        guest: u64,
+        name: String,
+        bytes: u64,
+        rights: Rights,
+    ) -> Result<Given, Refusal> {
+        self.reap();
+        let pages = self.maker.pages(bytes).ok_or(Refusal::Bytes)?;
+        let new = New {
+            name,
+            bytes,
+            rights,
+        };
+        let object = self.table().insert(guest, new, self.config.objects)?;
+        self.make_for(guest, object, pages, false)
+    }
+
+    pub(crate) fn refill(&self, guest: u64, name: &str) -> Result<Given, Refusal> {
+        self.reap();
+        let (id, pages) = {
+            let mut table = self.table();
+            table.check(guest)?;
+            let id = table.id(name)?;
+            let object = table.get_mut(id).ok_or(Refusal::NotFound)?;
+            match object.state {
+                State::Discarded => {}
+                State::Making { .. } | State::Filling { .. } => return Err(Refusal::Filling),
+                _ => return Err(Refusal::NotDiscarded),
+            }
+            object.state = State::Making { again: true };
+            object.holdings.entry(guest).or_default().mapped += 1;
+            (id, self.maker.pages(object.bytes).ok_or(Refusal::Bytes)?)
+        };
+        self.make_for(guest, id, pages, true)
+    }
+
+    /// Memory for an object whose state is `Making`.
+    fn make_for(&self, guest: u64, id: u64, pages: u64, again: bool) -> Result<Given, Refusal> {
+        let made = self.make(pages);
+        let mut table = self.table();
+        // The process of its creator may have ended meanwhile.
+        let object = table.get_mut(id);
+        let object = object.filter(|object| object.holdings.contains_key(&guest));
+        let unused = match (object, made) {
+            (Some(object), Ok(memory)) => {
+                let memory = Arc::new(memory);
+                object.state = State::Filling {
+                    creator: guest,
+                    again,
+                    memory: Arc::clone(&memory),
+                };
+                return Ok(given(id, object, Rights::ReadWrite, memory));
+            }
+            (_, unused) => unused,
+        };
+        let garbage = table.unmade(guest, id, again);
+        drop(table);
+        let refused = unused.map_or_else(|failure| failure.refusal(), |_memory| Refusal::Ended);
+        self.drop_now(garbage);
+        Err(refused)
+    }
+
+    fn make(&self, pages: u64) -> Result<Pieces, Failure> {
+        // What cannot fit is not made in part, while others are refused.
+        let (used, limit) = (self.limit().used(), self.limit().limit());
+        if pages > limit.saturating_sub(used) {
+            return Err(Refusal::OverLimit { used, limit }.into());
+        }
+        Ok(self.maker.make(pages)?)
+    }
+
+    pub(crate) fn seal(&self, guest: u64, id: u64, description: Vec<u8>) -> Result<(), Refusal> {
+        let mut table = self.table();
+        let object = table.get_mut(id).ok_or(Refusal::NotHeld)?;
+        match &object.state {
+            State::Filling {
+                creator, memory, ..
+            } if *creator == guest => {
+                object.state = State::Awake(Arc::clone(memory));
+                object.description = description;
+                Ok(())
+            }
+            _ => Err(Refusal::NotHeld),
+        }
+    }
+
+    pub(crate) fn open(&self, guest: u64, name: &str, rights: Rights) -> Result<Given, Refusal> {
+        self.reap();
+        let id = self.table().id(name)?;
+        self.give(guest, id, rights, Opening::Mapped)
+    }
+
+    /// Memory again for an opening that has let it go.
+    pub(crate) fn wake_opening(&self, guest: u64, id: u64) -> Result<Given, Refusal> {
+        {
+            let table = self.table();
+            let object = table.get(id).ok_or(Refusal::NotHeld)?;
+            let held = object.holdings.get(&guest);
+            if held.is_none_or(|holding| holding.sleeping == 0) {
+                return Err(Refusal::NotHeld);
+            }
+        }
+        // The guest knows what it had asked for, and no guest has more than the object allows.
+        self.give(guest, id, Rights::Read, Opening::Sleeping)
+    }
+
+    /// Memory of an object, which is woken for it, for an opening that is new, or that has slept.
+    fn give(&self, guest: u64, id: u64, rights: Rights, from: Opening) -> Result<Given, Refusal> {
+        let mut table = self.table();
+        loop {
+            table.check(guest)?;
+            let object = table.get_mut(id).ok_or(Refusal::NotFound)?;
+            if object.removed {
+                return Err(Refusal::NotFound);
+            }
+            if rights == Rights::ReadWrite && object.rights == Rights::Read {
+                return Err(Refusal::ReadOnly);
+            }
+            match &object.state {
+                State::Making { .. } | State::Filling { .. } => return Err(Refusal::Filling),
+                State::Discarded => return Err(Refusal::Discarded),
+                State::Awake(memory) => {
+                    let memory = Arc::clone(memory);
+                    let holding = object.holdings.entry(guest).or_default();
+                    if from == Opening::Sleeping {
+                        holding.sleeping = holding.sleeping.saturating_sub(1);
+                    }
+                    holding.mapped += 1;
+                    return Ok(given(id, object, rights, memory));
+                }
+                State::FallingAsleep(_) => {
+                    let held = object.holdings.get(&guest);
+                    if held.is_some_and(|holding| holding.mapped > 0) {
+                        // It would wait for itself.
+                        return Err(Refusal::Attend);
+                    }
+                    table = self.wait(table, None);
+                }
+                State::Moving => table = self.wait(table, None),
+                State::Asleep(_) => {
+                    drop(table);
+                    self.wake(id).map_err(|failure| failure.refusal())?;
+                    table = self.table();
+                }
+            }
+        }
+    }
+
+    fn wait<'t>(
+        &self,
+        table: MutexGuard<'t, Table>,
+        most: Option<Duration>,
+    ) -> MutexGuard<'t, Table> {
+        match most {
+            Some(most) => {
+                let waited = self.changed.wait_timeout(table, most);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => self
+                .changed
+                .wait(table)
+                .unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    pub(crate) fn remove(&self, name: &str) -> Result<(), Refusal> {
+        self.reap();
+        let garbage = self.table().remove(name)?;
+        self.drop_now(garbage);
+        Ok(())
+    }
+
+    pub(crate) fn let_go(&self, guest: u64, id: u64, opening: Opening) -> Result<(), Refusal> {
+        let garbage = self.table().let_go(guest, id, opening)?;
+        self.drop_now(garbage);
+        Ok(())
+    }
+
+    pub(crate) fn slept(&self, guest: u64, id: u64) -> Result<(), Refusal> {
+        let garbage = {
+            let mut table = self.table();
+            table.slept(guest, id)?;
+            table.settle(id)
+        };
+        self.drop_now(garbage);
+        Ok(())
+    }
+
+    /// What a guest is told of each object.
+    pub(crate) fn entries(&self) -> Vec<Reply> {
+        self.reap();
+        let table = self.table();
+        let entries = table.named().map(|object| Reply::Entry {
+            bytes: object.bytes,
+            guests: object.holdings.len() as u32,
+            rights: object.rights,
+            state: object.public_state(),
+            description: object.description.clone(),
+            name: object.name.clone(),
+        });
+        entries.collect()
+    }
+
+    /// Puts an object to sleep, when the guests that have it mapped have let it go.
+    pub(crate) fn sleep(
+        &self,
+        id: u64,
+        mode: SleepMode,
+        most: Duration,
+    ) -> Result<Result<(), StillMapped>, Failure> {
+        let guests = self.ask_to_let_go(id)?;
+        for guest in guests {
+            // One that cannot be told is cut off, and its process's end is waited for.
+            if guest.send(&Reply::Sleep { object: id }).is_err() {
+                guest.cut_off();
+            }
+        }
+        let memory = match self.wait_until_let_go(id, most)? {
+            Ok(memory) => memory,
+            Err(still) => return Ok(Err(still)),
+        };
+        let moved = match mode {
+            SleepMode::HostCopy => self
+                .maker
+                .copy_down(&memory)
+                .map(|copy| State::Asleep(copy.into())),
+            SleepMode::Discard => Ok(State::Discarded),
+        };
+        match moved {
+            Ok(state) => {
+                // Before it is said to be asleep.
+                drop(memory);
+                self.arrive(id, state);
+                Ok(Ok(()))
+            }
+            Err(error) => {
+                self.arrive(id, State::Awake(memory));
+                Err(error.into())
+            }
+        }
+    }
+
+    fn ask_to_let_go(&self, id: u64) -> Result<Vec<Arc<Connection>>, Refusal> {
+        self.reap();
+        let mut table = self.table();
+        let object = table.get_mut(id).ok_or(Refusal::NotFound)?;
+        match &object.state {
+            State::Awake(memory) => object.state = State::FallingAsleep(Arc::clone(memory)),
+            State::Making { .. } | State::Filling { .. } => return Err(Refusal::Filling),
+            State::Discarded => return Err(Refusal::Discarded),
+            State::FallingAsleep(_) | State::Moving | State::Asleep(_) => {
+                return Err(Refusal::Asleep);
+            }
+        }
+        let holders = object
+            .holdings
+            .iter()
+            .filter(|(_, holding)| holding.mapped > 0);
+        let holders: Vec<_> = holders.map(|(&guest, _)| guest).collect();
+        let guests = holders.iter().filter_map(|guest| table.guests().get(guest));
+        Ok(guests.cloned().collect())
+    }
+
+    fn wait_until_let_go(
+        &self,
+        id: u64,
+        most: Duration,
+    ) -> Result<Result<Arc<Pieces>, StillMapped>, Refusal> {
+        let begin = Instant::now();
+        let mut table = self.table();
+        loop {
+            let object = table.get_mut(id).ok_or(Refusal::NotFound)?;
+            if object.mapped() == 0 {
+                return match std::mem::replace(&mut object.state, State::Moving) {
+                    State::FallingAsleep(memory) => Ok(Ok(memory)),
+                    // No other thread changes it while it falls asleep.
+                    other => {
+                        object.state = other;
+                        Err(Refusal::Ended)
+                    }
+                };
+            }
+            let left = most.saturating_sub(begin.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            table = self.wait(table, Some(left));
+        }
+        let object = table.get_mut(id).ok_or(Refusal::NotFound)?;
+        if let State::FallingAsleep(memory) = &object.state {
+            object.state = State::Awake(Arc::clone(memory));
+        }
+        let still = object
+            .holdings
+            .iter()
+            .filter(|(_, holding)| holding.mapped > 0);
+        let still: Vec<_> = still.map(|(&guest, _)| guest).collect();
+        let still = still
+            .iter()
+            .filter_map(|guest| table.guests().get(guest)?.process());
+        let still = StillMapped(still.map(Process::number).collect());
+        let garbage = table.settle(id);
+        drop(table);
+        self.drop_now(garbage);
+        Ok(Err(still))
+    }
+
+    /// Has an object on the device again.
+    pub(crate) fn wake(&self, id: u64) -> Result<(), Failure> {
+        let copy: Arc<HostCopy> = {
+            let mut table = self.table();
+            loop {
+                let object = table.get_mut(id).ok_or(Refusal::NotFound)?;
+                match &object.state {
+                    State::Awake(_) => return Ok(()),
+                    State::Making { .. } | State::Filling { .. } => {
+                        return Err(Refusal::Filling.into());
+                    }
+                    State::Discarded => return Err(Refusal::Discarded.into()),
+                    State::FallingAsleep(_) | State::Moving => table = self.wait(table, None),
+                    State::Asleep(copy) => {
+                        let copy = Arc::clone(copy);
+                        object.state = State::Moving;
+                        break copy;
+                    }
+                }
+            }
+        };
+        match self.maker.copy_up(&copy) {
+            Ok(memory) => {
+                drop(copy);
+                self.maker.trim();
+                self.arrive(id, State::Awake(Arc::new(memory)));
+                Ok(())
+            }
+            Err(error) => {
+                self.arrive(id, State::Asleep(copy));
+                Err(error.into())
+            }
+        }
+    }
+
+    /// An object that was moving is there.
+    fn arrive(&self, id: u64, state: State) {
+        let garbage = {
+            let mut table = self.table();
+            if let Some(object) = table.get_mut(id) {
+                object.state = state;
+            }
+            table.settle(id)
+        };
+        self.drop_now(garbage);
+    }
+}
+
+fn given(id: u64, object: &Object, rights: Rights, memory: Arc<Pieces>) -> Given {
+    Given {
+        object: id,
+        bytes: object.bytes,
+        rights,
+        description: object.description.clone(),
+        memory,
+    }
+}

@@ -1,0 +1,334 @@
+//! The objects and guests of a keeper, and what each guest has. Makes no call of the driver: what is to be given
+//! back is returned, for the caller to drop without the lock.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::connection::Connection;
+use crate::memory::{HostCopy, Pieces};
+use crate::protocol::{ObjectState, Opening, Refusal, Rights};
+
+/// Where the bytes of an object are.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// A thread of the keeper makes memory for its creator, again where it was discarded.
+    Making {
+        again: bool,
+    },
+    /// Its creator has it mapped, and no other guest. One that is filled again was discarded.
+    Filling {
+        creator: u64,
+        again: bool,
+        memory: Arc<Pieces>,
+    },
+    Awake(Arc<Pieces>),
+    /// Guests that have it mapped were asked to let it go.
+    FallingAsleep(Arc<Pieces>),
+    /// A thread of the keeper copies it down or up, and has what there is of it.
+    Moving,
+    Asleep(Arc<HostCopy>),
+    Discarded,
+}
+
+impl State {
+    /// Whether a thread of the keeper has it, and will put another one here.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Self::Making { .. } | Self::FallingAsleep(_) | Self::Moving
+        )
+    }
+}
+
+/// What one guest has of one object.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Holding {
+    /// Openings that are mapped.
+    pub(crate) mapped: u32,
+    /// Openings whose memory was let go, and whose addresses were not.
+    pub(crate) sleeping: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) rights: Rights,
+    pub(crate) description: Vec<u8>,
+    pub(crate) state: State,
+    /// By guest.
+    pub(crate) holdings: BTreeMap<u64, Holding>,
+    /// Its name is free, and no guest gets it any more.
+    pub(crate) removed: bool,
+}
+
+impl Object {
+    pub(crate) fn mapped(&self) -> u32 {
+        self.holdings.values().map(|holding| holding.mapped).sum()
+    }
+
+    pub(crate) fn public_state(&self) -> ObjectState {
+        match self.state {
+            State::Making { .. } | State::Filling { .. } => ObjectState::Filling,
+            State::Awake(_) | State::FallingAsleep(_) => ObjectState::Awake,
+            State::Moving | State::Asleep(_) => ObjectState::Asleep,
+            State::Discarded => ObjectState::Discarded,
+        }
+    }
+}
+
+/// What is to be dropped without the lock.
+#[derive(Debug, Default)]
+#[must_use]
+pub(crate) struct Garbage(Vec<State>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    objects: BTreeMap<u64, Object>,
+    names: BTreeMap<String, u64>,
+    guests: BTreeMap<u64, Arc<Connection>>,
+    last: u64,
+}
+
+impl Table {
+    pub(crate) fn guests(&self) -> &BTreeMap<u64, Arc<Connection>> {
+        &self.guests
+    }
+
+    pub(crate) fn add_guest(
+        &mut self,
+        guest: Arc<Connection>,
+        most: usize,
+    ) -> Result<u64, Refusal> {
+        if self.guests.len() >= most {
+            return Err(Refusal::Guests { most: most as u64 });
+        }
+        self.last += 1;
+        self.guests.insert(self.last, guest);
+        Ok(self.last)
+    }
+
+    /// Objects that have a name, by name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Object> {
+        self.names.values().filter_map(|id| self.objects.get(id))
+    }
+
+    pub(crate) fn id(&self, name: &str) -> Result<u64, Refusal> {
+        self.names.get(name).copied().ok_or(Refusal::NotFound)
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Option<&Object> {
+        self.objects.get(&id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Object> {
+        self.objects.get_mut(&id)
+    }
+
+    /// A guest whose process has ended gets nothing, though a request of it is still there.
+    pub(crate) fn check(&self, guest: u64) -> Result<(), Refusal> {
+        if self.guests.contains_key(&guest) {
+            Ok(())
+        } else {
+            Err(Refusal::Ended)
+        }
+    }
+
+    /// Whether memory is being made for a guest that has ended.
+    pub(crate) fn makes_for_the_dead(&self) -> bool {
+        self.objects.values().any(|object| {
+            matches!(object.state, State::Making { .. }) && object.holdings.is_empty()
+        })
+    }
+
+    /// A new object, whose memory its creator is about to have.
+    pub(crate) fn insert(
+        &mut self,
+        creator: u64,
+        object: New,
+        most: usize,
+    ) -> Result<u64, Refusal> {
+        self.check(creator)?;
+        if self.names.contains_key(&object.name) {
+            return Err(Refusal::Exists);
+        }
+        if self.objects.len() >= most {
+            return Err(Refusal::Objects { most: most as u64 });
+        }
+        self.last += 1;
+        self.names.insert(object.name.clone(), self.last);
+        let New {
+            name,
+            bytes,
+            rights,
+        } = object;
+        let object = Object {
+            name,
+            bytes,
+            rights,
+            description: Vec::new(),
+            state: State::Making { again: false },
+            holdings: BTreeMap::from([(
+                creator,
+                Holding {
+                    mapped: 1,
+                    sleeping: 0,
+                },
+            )]),
+            removed: false,
+        };
+        self.objects.insert(self.last, object);
+        Ok(self.last)
+    }
+
+    /// Takes the name away. What guests have stays until they let it go.
+    pub(crate) fn remove(&mut self, name: &str) -> Result<Garbage, Refusal> {
+        let id = self.id(name)?;
+        let Some(object) = self.objects.get_mut(&id) else {
+            return Err(Refusal::NotFound);
+        };
+        if matches!(object.state, State::Making { .. } | State::Filling { .. }) {
+            return Err(Refusal::Filling);
+        }
+        Ok(self.forget(id))
+    }
+
+    /// As [`remove`](Self::remove), of any object.
+    fn forget(&mut self, id: u64) -> Garbage {
+        if let Some(object) = self.objects.get_mut(&id)
+            && !object.removed
+        {
+            object.removed = true;
+            self.names.remove(&object.name);
+        }
+        self.settle(id)
+    }
+
+    /// A removed object that no guest has mapped, and no thread works on, is no more.
+    pub(crate) fn settle(&mut self, id: u64) -> Garbage {
+        let is_over = self.objects.get(&id).is_some_and(|object| {
+            object.removed && object.mapped() == 0 && !object.state.is_passing()
+        });
+        if !is_over {
+            return Garbage::default();
+        }
+        let object = self.objects.remove(&id);
+        Garbage(object.into_iter().map(|object| object.state).collect())
+    }
+
+    /// The guest has one opening less.
+    pub(crate) fn let_go(
+        &mut self,
+        guest: u64,
+        id: u64,
+        opening: Opening,
+    ) -> Result<Garbage, Refusal> {
+        let object = self.objects.get_mut(&id).ok_or(Refusal::NotHeld)?;
+        let holding = object.holdings.get_mut(&guest).ok_or(Refusal::NotHeld)?;
+        let count = match opening {
+            Opening::Mapped => &mut holding.mapped,
+            Opening::Sleeping => &mut holding.sleeping,
+        };
+        *count = count.checked_sub(1).ok_or(Refusal::NotHeld)?;
+        if holding.mapped == 0 && holding.sleeping == 0 {
+            object.holdings.remove(&guest);
+        }
+        Ok(self.unfilled(guest, id))
+    }
+
+    /// The guest has one opening that is mapped no more, and keeps its addresses.
+    pub(crate) fn slept(&mut self, guest: u64, id: u64) -> Result<(), Refusal> {
+        let object = self.objects.get_mut(&id).ok_or(Refusal::NotHeld)?;
+        let holding = object.holdings.get_mut(&guest).ok_or(Refusal::NotHeld)?;
+        let is_mapped = holding.mapped > 0 && !matches!(object.state, State::Filling { .. });
+        if !is_mapped {
+            return Err(Refusal::NotHeld);
+        }
+        holding.mapped -= 1;
+        holding.sleeping += 1;
+        Ok(())
+    }
+
+    /// What becomes of an object that this guest has let go: one that it did not seal is dropped, or lacks its
+    /// bytes as before.
+    fn unfilled(&mut self, guest: u64, id: u64) -> Garbage {
+        let Some(object) = self.objects.get_mut(&id) else {
+            return Garbage::default();
+        };
+        match object.state {
+            State::Filling {
+                creator,
+                again: true,
+                ..
+            } if creator == guest
+                && object
+                    .holdings
+                    .get(&guest)
+                    .is_none_or(|holding| holding.mapped == 0) =>
+            {
+                let mut garbage =
+                    Garbage(vec![std::mem::replace(&mut object.state, State::Discarded)]);
+                garbage.0.append(&mut self.settle(id).0);
+                garbage
+            }
+            State::Filling {
+                creator,
+                again: false,
+                ..
+            } if creator == guest => self.forget(id),
+            // What is made for it goes when it is there.
+            State::Making { again: false } => self.forget(id),
+            _ => self.settle(id),
+        }
+    }
+
+    /// No memory was made for the guest.
+    pub(crate) fn unmade(&mut self, guest: u64, id: u64, again: bool) -> Garbage {
+        if let Some(object) = self.objects.get_mut(&id) {
+            object.state = State::Discarded;
+            if let Some(holding) = object.holdings.get_mut(&guest) {
+                holding.mapped = holding.mapped.saturating_sub(1);
+                if holding.mapped == 0 && holding.sleeping == 0 {
+                    object.holdings.remove(&guest);
+                }
+            }
+        }
+        if again {
+            self.settle(id)
+        } else {
+            self.forget(id)
+        }
+    }
+
+    /// Whether the guest's process has memory of this keeper mapped, as far as it has said.
+    pub(crate) fn has_mapped(&self, guest: u64) -> bool {
+        let holdings = self
+            .objects
+            .values()
+            .filter_map(|object| object.holdings.get(&guest));
+        holdings.into_iter().any(|holding| holding.mapped > 0)
+    }
+
+    /// The guest has ended, and nothing is mapped there any more.
+    pub(crate) fn end(&mut self, guest: u64) -> Garbage {
+        self.guests.remove(&guest);
+        let held = self
+            .objects
+            .iter_mut()
+            .filter_map(|(&id, object)| object.holdings.remove(&guest).map(|_| id));
+        let held: Vec<_> = held.collect();
+        let mut garbage = Garbage::default();
+        for id in held {
+            garbage.0.append(&mut self.unfilled(guest, id).0);
+        }
+        garbage
+    }
+}
+
+/// What a creator asks for.
+#[derive(Debug)]
+pub(crate) struct New {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) rights: Rights,
+}
