@@ -6,8 +6,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeeperConfig {
-    /// The most bytes of device memory that the keeper and its guests' pools under
-    /// [`Guest::limit`](crate::Guest::limit) have at a time.
+    /// The most bytes of device memory that the keeper's objects and what guests have under
+    /// [`Guest::limit`](crate::Guest::limit) are at a time. [`Keeper::ledger`](crate::Keeper::ledger) changes it.
     pub limit: u64,
     /// The most bytes of page-locked host memory, for objects that are asleep.
     pub host_limit: u64,

@@ -1,7 +1,7 @@
 //! `Connection`: a guest, as its keeper knows it.
 
 use std::net::Shutdown;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -43,9 +43,14 @@ impl Connection {
         self.process.get()
     }
 
+    /// A frame without a descriptor.
     pub(crate) fn send(&self, reply: &Reply) -> Result<()> {
+        self.send_with(reply, None)
+    }
+
+    pub(crate) fn send_with(&self, reply: &Reply, file: Option<BorrowedFd<'_>>) -> Result<()> {
         let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        frames::send(&self.socket, &reply.encode(), None)
+        frames::send(&self.socket, &reply.encode(), file)
     }
 
     pub(crate) fn send_memory(&self, given: &Given) -> Result<()> {

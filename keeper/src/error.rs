@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use cupola_managers::Error;
-use cupola_sharing::SharingError;
+use cupola_sharing::{LedgerError, SharingError};
 
 use crate::protocol::{ProtocolError, Refusal};
 
@@ -25,6 +25,9 @@ pub enum KeeperError {
     /// The other side said what it should not. This guest is cut off: connect again.
     #[error("{0}")]
     Protocol(#[from] ProtocolError),
+    /// There is no ledger of the limit, or no row in it.
+    #[error("{0}")]
+    Ledger(#[from] LedgerError),
     /// A call of the operating system failed.
     #[error("{call} failed: {source}")]
     System {
@@ -163,7 +166,7 @@ pub enum KeeperError {
     #[error("the keeper's memory is on another device: use a context of that")]
     OtherDevice,
     /// A call of the keeper's driver failed.
-    #[error("a call of the keeper's driver failed with {status}: the keeper's log says more")]
+    #[error("a call of the keeper's driver failed with {status}: Keeper::last_error says more")]
     KeeperDriver {
         /// The code, or 0 if the error is none of the driver's.
         status: u32,
@@ -176,8 +179,8 @@ impl KeeperError {
         Self::System { call, source }
     }
 
-    /// What a keeper has refused, of an object of this name and this many bytes.
-    pub(crate) fn refused(refusal: Refusal, name: &str, bytes: u64) -> Self {
+    /// What a keeper has refused, of an object of this name.
+    pub(crate) fn refused(refusal: Refusal, name: &str) -> Self {
         let invalid = |field, problem: &str| Self::Invalid {
             field,
             problem: problem.to_owned(),
@@ -203,7 +206,7 @@ impl KeeperError {
                 what: "objects",
                 most,
             },
-            Refusal::OverLimit { used, limit } => Self::OverLimit {
+            Refusal::OverLimit { bytes, used, limit } => Self::OverLimit {
                 name,
                 bytes,
                 used,

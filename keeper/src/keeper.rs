@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use cupola_managers::Context;
-use cupola_managers::pool::DeviceLimit;
+use cupola_managers::{Context, Error};
+use cupola_sharing::Ledger;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::config::KeeperConfig;
@@ -46,15 +46,19 @@ impl Keeper {
     /// A keeper of nothing yet, on the device of this context.
     ///
     /// # Errors
-    /// [`KeeperError::Device`] when the device has no virtual memory or refuses; [`KeeperError::System`].
+    /// [`KeeperError::Device`] when the device has no virtual memory or refuses; [`KeeperError::Ledger`],
+    /// [`KeeperError::System`] when the system lacks what it takes (Linux 5.3), or refuses.
     #[track_caller]
     pub fn new(context: &Context, config: KeeperConfig) -> Result<Self> {
-        let maker = Maker::new(context, &config, &DeviceLimit::new(config.limit))?;
+        let ledger = Ledger::create(config.limit)?;
+        // What bounds the keeper is the ledger, whose limit may change.
+        let limit = ledger.join()?.device_limit_of(u64::MAX);
+        let maker = Maker::new(context, &config, &limit)?;
         let device = maker.device_uuid()?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let stop = stop.map_err(|errno| KeeperError::system("eventfd", errno))?;
         Ok(Self {
-            shared: Arc::new(Shared::new(maker, config, device, stop)),
+            shared: Arc::new(Shared::new(maker, ledger, config, device, stop)),
             threads: Mutex::default(),
             paths: Mutex::default(),
         })
@@ -93,17 +97,19 @@ impl Keeper {
     }
 
     /// Bytes of device memory that count for the limit: those of objects, removed ones also as long as a
-    /// guest has them, and those that guests have under it themselves.
+    /// guest has them, and those that guests have under [`Guest::limit`](crate::Guest::limit).
     #[must_use]
     pub fn used(&self) -> u64 {
         self.shared.reap();
-        self.shared.limit().used()
+        let _: u64 = self.shared.ledger().reclaim();
+        self.shared.ledger().used()
     }
 
-    /// The one limit.
+    /// The one limit: who has how much of it, and how it is changed. The keeper's own row has the bytes of all
+    /// objects.
     #[must_use]
-    pub fn limit(&self) -> &DeviceLimit {
-        self.shared.limit()
+    pub fn ledger(&self) -> &Ledger {
+        self.shared.ledger()
     }
 
     /// All objects that have a name, by name.
@@ -126,6 +132,13 @@ impl Keeper {
         guests.collect()
     }
 
+    /// The last error of this process's driver that kept a guest from what it had asked for. The guest was told its
+    /// code alone ([`KeeperError::KeeperDriver`]).
+    #[must_use]
+    pub fn last_error(&self) -> Option<Arc<Error>> {
+        self.shared.last_error()
+    }
+
     /// Takes an object away: no guest opens it any more, and its name is free. Its bytes count until the last
     /// guest that has it mapped has let it go, or has ended.
     ///
@@ -133,7 +146,7 @@ impl Keeper {
     /// [`KeeperError::NotFound`], [`KeeperError::Filling`].
     pub fn remove(&self, name: &str) -> Result<()> {
         let removed = self.shared.remove(name);
-        removed.map_err(|refusal| KeeperError::refused(refusal, name, 0))
+        removed.map_err(|refusal| KeeperError::refused(refusal, name))
     }
 
     /// Puts an object to sleep: the device has none of its bytes then. Guests that have it mapped are asked to
@@ -173,7 +186,7 @@ impl Keeper {
 
     fn id(&self, name: &str) -> Result<u64> {
         let id = self.shared.table().id(name);
-        id.map_err(|refusal| KeeperError::refused(refusal, name, 0))
+        id.map_err(|refusal| KeeperError::refused(refusal, name))
     }
 
     fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
@@ -185,9 +198,9 @@ fn failed(failure: Failure, name: &str) -> KeeperError {
     match failure.refusal() {
         Refusal::Driver { .. } | Refusal::OutOfMemory => match failure {
             Failure::Device(error) => error.into(),
-            Failure::Refused(refusal) => KeeperError::refused(refusal, name, 0),
+            Failure::Refused(refusal) => KeeperError::refused(refusal, name),
         },
-        refusal => KeeperError::refused(refusal, name, 0),
+        refusal => KeeperError::refused(refusal, name),
     }
 }
 
@@ -206,7 +219,7 @@ fn start(shared: &Arc<Shared>, socket: UnixStream) -> Result<JoinHandle<()>> {
     let most = shared.config().guests;
     shared.reap();
     let added = shared.table().add_guest(Arc::clone(&connection), most);
-    let guest = added.map_err(|refusal| KeeperError::refused(refusal, "", 0))?;
+    let guest = added.map_err(|refusal| KeeperError::refused(refusal, ""))?;
     let serving = Arc::clone(shared);
     let thread = thread::Builder::new().name("cupola-guest".to_owned());
     let thread = thread.spawn(move || serve(&serving, guest, &connection));
@@ -270,7 +283,7 @@ impl Drop for Keeper {
 impl fmt::Debug for Keeper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keeper")
-            .field("limit", self.shared.limit())
+            .field("ledger", self.shared.ledger())
             .finish_non_exhaustive()
     }
 }

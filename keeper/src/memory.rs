@@ -59,10 +59,6 @@ impl Maker {
         })
     }
 
-    pub(crate) fn limit(&self) -> &DeviceLimit {
-        self.memory.limit()
-    }
-
     pub(crate) fn device_uuid(&self) -> Result<[u8; 16], Error> {
         self.memory.device_uuid()
     }
@@ -92,21 +88,22 @@ impl Maker {
         Ok(pieces)
     }
 
-    /// The bytes of all pieces, in host memory.
+    /// The bytes of all pieces, in host memory. Nothing uses them any more when this fails.
     pub(crate) fn copy_down(&self, pieces: &Pieces) -> Result<HostCopy, Error> {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let mut copies = Vec::new();
         let mut at = pieces.range.address();
-        for &(bytes, _) in &pieces.files {
+        let ordered = pieces.files.iter().try_for_each(|&(bytes, _)| {
             let mut copy = self.host.allocate::<u8>(bytes as usize)?;
             // SAFETY: the piece is mapped here as long as `pieces` is borrowed, which is until the copies were
             // waited for; no guest has it mapped.
             let piece = unsafe { DeviceSlice::<u8>::from_raw(at, bytes as usize) };
-            ops::copy_to_host(piece, &mut copy, &stream)?;
-            copies.push(copy);
             at += bytes;
-        }
-        ops::synchronize(&stream)?;
+            let ordered = ops::copy_to_host(piece, &mut copy, &stream);
+            copies.push(copy);
+            ordered
+        });
+        wait(ordered, &stream)?;
         Ok(HostCopy(copies))
     }
 
@@ -116,14 +113,14 @@ impl Maker {
         let pieces = self.make(bytes)?;
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let mut at = pieces.range.address();
-        for piece in &copy.0 {
+        let ordered = copy.0.iter().try_for_each(|piece| {
             // SAFETY: the piece is mapped here as long as `pieces` lives, which is until the copies were
             // waited for, and no guest has it yet.
             let to = unsafe { DeviceSliceMut::<u8>::from_raw(at, piece.len()) };
-            ops::copy_to_device(piece, to, &stream)?;
             at += piece.len() as u64;
-        }
-        ops::synchronize(&stream)?;
+            ops::copy_to_device(piece, to, &stream)
+        });
+        wait(ordered, &stream)?;
         Ok(pieces)
     }
 
@@ -132,6 +129,16 @@ impl Maker {
         // What is not given back counts as abandoned, and for the limit on host memory no more.
         let _ = self.host.trim();
     }
+}
+
+/// Waits for copies, also where not all of them were ordered, so that nothing uses their memory any more.
+fn wait(ordered: Result<(), Error>, stream: &Stream) -> Result<(), Error> {
+    let waited = ops::synchronize(stream);
+    if waited.is_err() {
+        // A wait that failed was none. One that fails twice is a lost context's.
+        let _ = ops::synchronize(stream);
+    }
+    ordered.and(waited)
 }
 
 /// Why memory was not made, or an object not changed.
@@ -159,8 +166,13 @@ impl Failure {
         match self {
             Self::Refused(refusal) => *refusal,
             Self::Device(Error::OverLimit(account)) => {
-                let (used, limit) = account.shared.unwrap_or((account.mapped, account.limit));
-                Refusal::OverLimit { used, limit }
+                // All of the keeper's memory is charged to the ledger.
+                let (used, limit) = account.processes.unwrap_or((account.mapped, account.limit));
+                Refusal::OverLimit {
+                    bytes: account.requested,
+                    used,
+                    limit,
+                }
             }
             Self::Device(Error::OutOfMemory { .. }) => Refusal::OutOfMemory,
             Self::Device(Error::Host(error))

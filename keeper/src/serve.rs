@@ -52,7 +52,7 @@ fn greet(shared: &Shared, connection: &Connection) -> Result<()> {
         return Err(KeeperError::OtherDevice);
     }
     connection.set_process(process);
-    connection.send(&Reply::Welcome)
+    connection.send_with(&Reply::Welcome, Some(shared.ledger().file()))
 }
 
 fn listen(shared: &Shared, guest: u64, connection: &Connection) -> Result<()> {

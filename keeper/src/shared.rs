@@ -4,7 +4,8 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use cupola_managers::pool::DeviceLimit;
+use cupola_managers::Error;
+use cupola_sharing::Ledger;
 
 use crate::config::KeeperConfig;
 use crate::connection::{Connection, Given};
@@ -32,20 +33,31 @@ pub(crate) struct Shared {
     /// An object's state or its holdings have changed.
     changed: Condvar,
     maker: Maker,
+    ledger: Ledger,
     config: KeeperConfig,
     device: [u8; 16],
+    /// The last error of the driver that a guest was told of as a number.
+    last_error: Mutex<Option<Arc<Error>>>,
     /// Can be read from when the keeper ends on.
     stop: OwnedFd,
 }
 
 impl Shared {
-    pub(crate) fn new(maker: Maker, config: KeeperConfig, device: [u8; 16], stop: OwnedFd) -> Self {
+    pub(crate) fn new(
+        maker: Maker,
+        ledger: Ledger,
+        config: KeeperConfig,
+        device: [u8; 16],
+        stop: OwnedFd,
+    ) -> Self {
         Self {
             table: Mutex::default(),
             changed: Condvar::new(),
             maker,
+            ledger,
             config,
             device,
+            last_error: Mutex::default(),
             stop,
         }
     }
@@ -67,13 +79,35 @@ impl Shared {
         &self.config
     }
 
-    pub(crate) fn limit(&self) -> &DeviceLimit {
-        self.maker.limit()
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(crate) fn last_error(&self) -> Option<Arc<Error>> {
+        let last = self.last_error.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What a guest is told.
+    fn refuse(&self, failure: Failure) -> Refusal {
+        let refusal = failure.refusal();
+        if let Failure::Device(error) = failure {
+            let mut last = self
+                .last_error
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *last = Some(Arc::new(error));
+        }
+        refusal
     }
 
     /// Gives back, and has those look again that wait for a change.
     fn drop_now(&self, garbage: Garbage) {
+        let count = garbage.len();
         drop(garbage);
+        if count > 0 {
+            self.table().has_left(count);
+        }
         self.changed.notify_all();
     }
 
@@ -98,7 +132,7 @@ impl Shared {
             self.end(guest);
         }
         let mut table = self.table();
-        while table.makes_for_the_dead() {
+        while table.is_behind() {
             table = self.wait(table, None);
         }
     }
@@ -161,16 +195,24 @@ impl Shared {
         };
         let garbage = table.unmade(guest, id, again);
         drop(table);
-        let refused = unused.map_or_else(|failure| failure.refusal(), |_memory| Refusal::Ended);
+        let refused = unused.map_or_else(|failure| self.refuse(failure), |_memory| Refusal::Ended);
         self.drop_now(garbage);
         Err(refused)
     }
 
     fn make(&self, pages: u64) -> Result<Pieces, Failure> {
         // What cannot fit is not made in part, while others are refused.
-        let (used, limit) = (self.limit().used(), self.limit().limit());
-        if pages > limit.saturating_sub(used) {
-            return Err(Refusal::OverLimit { used, limit }.into());
+        if pages > self.ledger.limit().saturating_sub(self.ledger.used()) {
+            let _: u64 = self.ledger.reclaim();
+            let (used, limit) = (self.ledger.used(), self.ledger.limit());
+            if pages > limit.saturating_sub(used) {
+                return Err(Refusal::OverLimit {
+                    bytes: pages,
+                    used,
+                    limit,
+                }
+                .into());
+            }
         }
         Ok(self.maker.make(pages)?)
     }
@@ -245,7 +287,7 @@ impl Shared {
                 State::Moving => table = self.wait(table, None),
                 State::Asleep(_) => {
                     drop(table);
-                    self.wake(id).map_err(|failure| failure.refusal())?;
+                    self.wake(id).map_err(|failure| self.refuse(failure))?;
                     table = self.table();
                 }
             }

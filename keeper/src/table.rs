@@ -77,16 +77,24 @@ impl Object {
     }
 }
 
-/// What is to be dropped without the lock.
+/// What is to be dropped without the lock, and [told](Table::has_left) then.
 #[derive(Debug, Default)]
 #[must_use]
 pub(crate) struct Garbage(Vec<State>);
+
+impl Garbage {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     objects: BTreeMap<u64, Object>,
     names: BTreeMap<String, u64>,
     guests: BTreeMap<u64, Arc<Connection>>,
+    /// Garbage that threads have taken and not dropped yet: its memory still counts.
+    leaving: usize,
     last: u64,
 }
 
@@ -134,11 +142,22 @@ impl Table {
         }
     }
 
-    /// Whether memory is being made for a guest that has ended.
-    pub(crate) fn makes_for_the_dead(&self) -> bool {
-        self.objects.values().any(|object| {
-            matches!(object.state, State::Making { .. }) && object.holdings.is_empty()
-        })
+    fn leave(&mut self, states: Vec<State>) -> Garbage {
+        self.leaving += states.len();
+        Garbage(states)
+    }
+
+    /// So much garbage was dropped.
+    pub(crate) fn has_left(&mut self, count: usize) {
+        self.leaving = self.leaving.saturating_sub(count);
+    }
+
+    /// Whether threads hold memory for guests that have ended: made, or about to be given back.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.leaving > 0
+            || self.objects.values().any(|object| {
+                matches!(object.state, State::Making { .. }) && object.holdings.is_empty()
+            })
     }
 
     /// A new object, whose memory its creator is about to have.
@@ -213,7 +232,7 @@ impl Table {
             return Garbage::default();
         }
         let object = self.objects.remove(&id);
-        Garbage(object.into_iter().map(|object| object.state).collect())
+        self.leave(object.into_iter().map(|object| object.state).collect())
     }
 
     /// The guest has one opening less.
@@ -223,6 +242,10 @@ impl Table {
         id: u64,
         opening: Opening,
     ) -> Result<Garbage, Refusal> {
+        if opening == Opening::Sleeping && !self.objects.contains_key(&id) {
+            // It was removed, and ended without it.
+            return Ok(Garbage::default());
+        }
         let object = self.objects.get_mut(&id).ok_or(Refusal::NotHeld)?;
         let holding = object.holdings.get_mut(&guest).ok_or(Refusal::NotHeld)?;
         let count = match opening {

@@ -6,7 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use cupola_managers::pool::DeviceLimit;
 use cupola_managers::vmm::VirtualMemory;
+use cupola_sharing::Ledger;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -20,7 +22,15 @@ use crate::protocol::{ProtocolError, Reply, Request};
 /// How long a keeper may leave a frame unfinished: it may be copying an object up before it answers.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The limit of all processes.
+enum Limit {
+    /// It was not asked for: a guest that has no memory of its own needs no row.
+    File(OwnedFd),
+    Joined(DeviceLimit),
+}
+
 pub(crate) struct Link {
+    limit: Mutex<Limit>,
     memory: VirtualMemory,
     talk: Mutex<Talk>,
     openings: Mutex<Vec<Weak<Opening>>>,
@@ -59,16 +69,32 @@ impl Link {
         let own = process::own()?;
         let hello = Request::Hello { device }.encode();
         frames::send(&talk.socket, &hello, Some(own.as_fd()))?;
-        match talk.hear()?.0 {
-            Reply::Welcome => {}
-            Reply::Refused(refusal) => return Err(KeeperError::refused(refusal, "", 0)),
+        let ledger = match talk.hear()? {
+            (Reply::Welcome, Some(file)) => file,
+            (Reply::Refused(refusal), _) => return Err(KeeperError::refused(refusal, "")),
             _ => return Err(out_of_turn()),
-        }
+        };
         Ok(Self {
+            limit: Mutex::new(Limit::File(ledger)),
             memory,
             talk: Mutex::new(talk),
             openings: Mutex::default(),
         })
+    }
+
+    pub(crate) fn limit(&self) -> Result<DeviceLimit> {
+        let mut limit = lock(&self.limit);
+        match &*limit {
+            Limit::Joined(joined) => Ok(joined.clone()),
+            Limit::File(file) => {
+                let file = file.try_clone();
+                let file = file.map_err(|error| KeeperError::system("fcntl", error))?;
+                // What bounds it is the ledger, whose limit may change.
+                let joined = Ledger::open(file)?.join()?.device_limit_of(u64::MAX);
+                *limit = Limit::Joined(joined.clone());
+                Ok(joined)
+            }
+        }
     }
 
     pub(crate) fn register(&self, opening: &Arc<Opening>) {
@@ -178,14 +204,14 @@ impl Link {
             talk.say(request)?;
             match talk.answer()?.0 {
                 Reply::Done => Ok(()),
-                Reply::Refused(refusal) => Err(KeeperError::refused(refusal, name, 0)),
+                Reply::Refused(refusal) => Err(KeeperError::refused(refusal, name)),
                 _ => Err(out_of_turn()),
             }
         })
     }
 
     /// What is answered with memory.
-    pub(crate) fn ask_memory(&self, request: &Request, name: &str, bytes: u64) -> Result<Given> {
+    pub(crate) fn ask_memory(&self, request: &Request, name: &str) -> Result<Given> {
         self.with_talk(|talk| {
             talk.say(request)?;
             let (object, bytes, pieces, description) = match talk.answer()?.0 {
@@ -197,7 +223,7 @@ impl Link {
                     ..
                 } => (object, bytes, pieces, description),
                 Reply::Refused(refusal) => {
-                    return Err(KeeperError::refused(refusal, name, bytes));
+                    return Err(KeeperError::refused(refusal, name));
                 }
                 _ => return Err(out_of_turn()),
             };

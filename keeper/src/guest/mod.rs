@@ -58,6 +58,16 @@ impl Guest {
         )
     }
 
+    /// The limit that this process has with the keeper and all other guests: for its own pools and residencies,
+    /// so that all of it together never is more. Each call returns the same.
+    ///
+    /// # Errors
+    /// [`KeeperError::Ledger`]: when this process is in another process namespace than the keeper, or there
+    /// are too many processes; [`KeeperError::System`].
+    pub fn limit(&self) -> Result<DeviceLimit> {
+        self.0.limit()
+    }
+
     /// A new object of this many bytes, mapped to be filled. Others open it when it is [sealed](Filling::seal);
     /// if that never happens, because it is dropped or this process ends, there is no object.
     ///
@@ -73,7 +83,7 @@ impl Guest {
             rights,
             name: name.clone(),
         };
-        let given = self.0.ask_memory(&request, &name, bytes)?;
+        let given = self.0.ask_memory(&request, &name)?;
         Ok(Filling::new(self.open_given(
             name,
             Rights::ReadWrite,
@@ -92,7 +102,7 @@ impl Guest {
         let name = checked(name)?;
         let given = self
             .0
-            .ask_memory(&Request::Refill { name: name.clone() }, &name, 0)?;
+            .ask_memory(&Request::Refill { name: name.clone() }, &name)?;
         Ok(Filling::new(self.open_given(
             name,
             Rights::ReadWrite,
@@ -114,7 +124,7 @@ impl Guest {
             rights,
             name: name.clone(),
         };
-        let given = self.0.ask_memory(&request, &name, 0)?;
+        let given = self.0.ask_memory(&request, &name)?;
         Ok(Kept::new(self.open_given(name, rights, given)?))
     }
 

@@ -161,7 +161,7 @@ impl Opening {
         let object = self.object;
         let given = self
             .guest
-            .ask_memory(&Request::Wake { object }, &self.name, self.bytes)?;
+            .ask_memory(&Request::Wake { object }, &self.name)?;
         // Should the pieces differ from before they do not fit, which is the driver's or the range's error.
         let filled = mapping.fill(&self.guest, given.pieces);
         if filled.is_err() && mapping.behind == Behind::Nothing {

@@ -3,6 +3,14 @@
 //! says. Each value has one encoding. The file uses nothing else of this crate, so that the fuzz target can
 //! include it.
 
+mod codec;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+use codec::{Reader, Writer, code};
+pub(crate) use refusal::Refusal;
+
 /// Bytes of a header.
 pub(crate) const HEADER: usize = 16;
 /// The most bytes of a body.
@@ -111,40 +119,6 @@ pub(crate) enum Opening {
     Sleeping,
 }
 
-/// Why a keeper does not do what a guest has asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    Exists,
-    NotFound,
-    Filling,
-    ReadOnly,
-    Asleep,
-    Discarded,
-    NotDiscarded,
-    NotHeld,
-    /// It would wait for itself.
-    Attend,
-    Bytes,
-    Device,
-    Guests {
-        most: u64,
-    },
-    Objects {
-        most: u64,
-    },
-    OverLimit {
-        used: u64,
-        limit: u64,
-    },
-    HostLimit,
-    OutOfMemory,
-    Driver {
-        status: u32,
-    },
-    /// Its process has.
-    Ended,
-}
-
 /// What a guest says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
@@ -192,7 +166,7 @@ pub(crate) enum Request {
 pub(crate) enum Reply {
     /// The first frame.
     Greeting,
-    /// The guest is one, with the descriptor of the limit.
+    /// The guest is one. With the descriptor of the ledger.
     Welcome,
     Done,
     /// As many frames of pieces follow.
@@ -307,7 +281,7 @@ impl Reply {
 
     /// Whether a frame of this kind comes with a descriptor.
     pub(crate) fn has_file(kind: u16) -> bool {
-        kind == Self::PIECE
+        matches!(kind, Self::WELCOME | Self::PIECE)
     }
 
     /// The whole frame.
@@ -352,8 +326,9 @@ impl Reply {
                     .put(name.as_bytes())
             }
             Self::Refused(refusal) => {
-                let (code, first, second) = refusal.numbers();
-                Writer::new(38).u32(code).u64(first).u64(second)
+                let (code, numbers) = refusal.numbers();
+                let frame = Writer::new(38).u32(code);
+                numbers.into_iter().fold(frame, Writer::u64)
             }
             Self::Sleep { object } => Writer::new(39).u64(*object),
         }
@@ -383,7 +358,11 @@ impl Reply {
                 description: body.counted_description()?,
                 name: body.name()?,
             },
-            38 => Self::Refused(Refusal::of(body.u32()?, body.u64()?, body.u64()?)?),
+            38 => {
+                let code = body.u32()?;
+                let numbers = [body.u64()?, body.u64()?, body.u64()?];
+                Self::Refused(Refusal::of(code, numbers)?)
+            }
             39 => Self::Sleep {
                 object: body.u64()?,
             },
@@ -391,204 +370,5 @@ impl Reply {
         };
         body.end()?;
         Ok(reply)
-    }
-}
-
-impl Refusal {
-    fn numbers(self) -> (u32, u64, u64) {
-        match self {
-            Self::NotDiscarded => (1, 0, 0),
-            Self::Exists => (2, 0, 0),
-            Self::NotFound => (3, 0, 0),
-            Self::Filling => (4, 0, 0),
-            Self::ReadOnly => (5, 0, 0),
-            Self::Asleep => (6, 0, 0),
-            Self::Discarded => (7, 0, 0),
-            Self::NotHeld => (8, 0, 0),
-            Self::Attend => (9, 0, 0),
-            Self::Bytes => (10, 0, 0),
-            Self::Device => (11, 0, 0),
-            Self::Guests { most } => (12, most, 0),
-            Self::Objects { most } => (13, most, 0),
-            Self::OverLimit { used, limit } => (14, used, limit),
-            Self::HostLimit => (15, 0, 0),
-            Self::OutOfMemory => (16, 0, 0),
-            Self::Driver { status } => (17, status.into(), 0),
-            Self::Ended => (18, 0, 0),
-        }
-    }
-
-    fn of(code: u32, first: u64, second: u64) -> Result<Self, ProtocolError> {
-        let refusal = match code {
-            1 => Self::NotDiscarded,
-            2 => Self::Exists,
-            3 => Self::NotFound,
-            4 => Self::Filling,
-            5 => Self::ReadOnly,
-            6 => Self::Asleep,
-            7 => Self::Discarded,
-            8 => Self::NotHeld,
-            9 => Self::Attend,
-            10 => Self::Bytes,
-            11 => Self::Device,
-            12 => Self::Guests { most: first },
-            13 => Self::Objects { most: first },
-            14 => Self::OverLimit {
-                used: first,
-                limit: second,
-            },
-            15 => Self::HostLimit,
-            16 => Self::OutOfMemory,
-            17 => {
-                let status = u32::try_from(first);
-                let status = status.map_err(|_| ProtocolError::Malformed("a code of 64 bits"))?;
-                Self::Driver { status }
-            }
-            18 => Self::Ended,
-            _ => return Err(ProtocolError::Malformed("an unknown refusal")),
-        };
-        if refusal.numbers() != (code, first, second) {
-            return Err(ProtocolError::Malformed(
-                "numbers that the refusal does not have",
-            ));
-        }
-        Ok(refusal)
-    }
-}
-
-fn code(rights: Rights) -> u8 {
-    u8::from(rights == Rights::ReadWrite)
-}
-
-/// A frame that is written.
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn new(kind: u16) -> Self {
-        let mut raw = Vec::with_capacity(64);
-        raw.extend_from_slice(&MAGIC);
-        raw.extend_from_slice(&VERSION.to_le_bytes());
-        raw.extend_from_slice(&kind.to_le_bytes());
-        raw.extend_from_slice(&[0; 8]);
-        Self(raw)
-    }
-
-    fn put(mut self, bytes: &[u8]) -> Self {
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn u8(self, value: u8) -> Self {
-        self.put(&[value])
-    }
-
-    fn u32(self, value: u32) -> Self {
-        self.put(&value.to_le_bytes())
-    }
-
-    fn u64(self, value: u64) -> Self {
-        self.put(&value.to_le_bytes())
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        // Names and descriptions are bounded before, so it fits.
-        let body = (self.0.len() - HEADER) as u32;
-        self.0[8..12].copy_from_slice(&body.to_le_bytes());
-        self.0
-    }
-}
-
-/// What is left of a body.
-struct Reader<'b>(&'b [u8]);
-
-impl Reader<'_> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], ProtocolError> {
-        let Some((now, later)) = self.0.split_first_chunk() else {
-            return Err(ProtocolError::Malformed("a body that is too short"));
-        };
-        self.0 = later;
-        Ok(*now)
-    }
-
-    fn u8(&mut self) -> Result<u8, ProtocolError> {
-        self.array().map(u8::from_le_bytes)
-    }
-
-    fn u16(&mut self) -> Result<u16, ProtocolError> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Result<u32, ProtocolError> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, ProtocolError> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn rights(&mut self) -> Result<Rights, ProtocolError> {
-        match self.u8()? {
-            0 => Ok(Rights::Read),
-            1 => Ok(Rights::ReadWrite),
-            _ => Err(ProtocolError::Malformed("unknown rights")),
-        }
-    }
-
-    fn opening(&mut self) -> Result<Opening, ProtocolError> {
-        match self.u8()? {
-            0 => Ok(Opening::Mapped),
-            1 => Ok(Opening::Sleeping),
-            _ => Err(ProtocolError::Malformed("an unknown kind of opening")),
-        }
-    }
-
-    fn state(&mut self) -> Result<ObjectState, ProtocolError> {
-        match self.u8()? {
-            0 => Ok(ObjectState::Filling),
-            1 => Ok(ObjectState::Awake),
-            2 => Ok(ObjectState::Asleep),
-            3 => Ok(ObjectState::Discarded),
-            _ => Err(ProtocolError::Malformed("an unknown state")),
-        }
-    }
-
-    /// The rest of the body.
-    fn name(&mut self) -> Result<String, ProtocolError> {
-        let bytes = std::mem::take(&mut self.0);
-        if bytes.is_empty() || bytes.len() > MAX_NAME {
-            return Err(ProtocolError::Malformed(
-                "a name of no bytes, or of too many",
-            ));
-        }
-        let name = std::str::from_utf8(bytes);
-        let name = name.map_err(|_| ProtocolError::Malformed("a name that is not UTF-8"))?;
-        Ok(name.to_owned())
-    }
-
-    /// The rest of the body.
-    fn description(&mut self) -> Result<Vec<u8>, ProtocolError> {
-        let bytes = std::mem::take(&mut self.0);
-        if bytes.len() > MAX_DESCRIPTION {
-            return Err(ProtocolError::Malformed("a description of too many bytes"));
-        }
-        Ok(bytes.to_vec())
-    }
-
-    /// With its length before it.
-    fn counted_description(&mut self) -> Result<Vec<u8>, ProtocolError> {
-        let length = self.u32()? as usize;
-        let Some((now, later)) = self.0.split_at_checked(length) else {
-            return Err(ProtocolError::Malformed("a body that is too short"));
-        };
-        self.0 = later;
-        Reader(now).description()
-    }
-
-    fn end(&self) -> Result<(), ProtocolError> {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            Err(ProtocolError::Malformed("bytes behind the end of a body"))
-        }
     }
 }

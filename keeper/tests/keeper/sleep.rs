@@ -1,0 +1,152 @@
+//! Objects that sleep and wake.
+
+use std::thread;
+use std::time::Duration;
+
+use cupola_keeper::{KeeperConfig, KeeperError, ObjectState, Rights, SleepMode};
+use cupola_managers::buffer::DeviceSlice;
+use cupola_managers::graph::{CaptureConfig, Graph};
+use cupola_managers::ops;
+use cupola_managers::pool::PoolConfig;
+
+use super::{Bench, PAGE};
+
+const LONG: Duration = Duration::from_secs(20);
+
+// Without it a graph of a guest's could read memory that is not there, or an object come back elsewhere, or
+// with other bytes, or its memory count while it sleeps.
+#[test]
+fn objects_wake_where_graphs_find_them() {
+    let bench = Bench::new(KeeperConfig::limit(4 * PAGE).piece(PAGE));
+    let (first, second) = (bench.guest(), bench.guest());
+    let kept = bench.seal(&first, "weights", 3 * PAGE, 5);
+    let other = second.open("weights", Rights::Read).unwrap();
+    let (here, there) = (kept.address(), other.address());
+    let pool = bench
+        .context
+        .memory_pool(PoolConfig::limit(8 * PAGE))
+        .unwrap();
+    let mut out = pool.zeros::<u8>(64, &bench.stream).unwrap();
+    let (captured, ()) = Graph::capture(&bench.context, CaptureConfig::default(), |capture| {
+        // SAFETY: the graph is launched only while the object is awake here.
+        let end = unsafe { DeviceSlice::<u8>::from_raw(here + 3 * PAGE - 64, 64) };
+        ops::copy(end, &mut out, capture.stream())
+    })
+    .unwrap();
+    let mut graph = captured.instantiate().unwrap();
+    for cycle in 0..10 {
+        ops::zero(&mut out, &bench.stream).unwrap();
+        graph.launch(&bench.stream).unwrap();
+        assert_eq!(out.to_vec(&bench.stream).unwrap(), [5; 64], "cycle {cycle}");
+        // Each lets it go when it suits it.
+        thread::scope(|threads| {
+            let sleep = threads.spawn(|| bench.keeper.sleep("weights", SleepMode::HostCopy, LONG));
+            assert_eq!(first.attend_for(LONG).unwrap(), 1);
+            assert_eq!(second.attend_for(LONG).unwrap(), 1);
+            sleep.join().unwrap().unwrap();
+        });
+        assert!(!kept.is_awake() && !other.is_awake());
+        assert_eq!(bench.keeper.used(), 0, "cycle {cycle}");
+        assert_eq!(bench.keeper.objects()[0].state, ObjectState::Asleep);
+        // The memory is for others meanwhile.
+        let filler = first.create("filler", 4 * PAGE, Rights::Read).unwrap();
+        let refused = kept.wake().unwrap_err();
+        assert!(
+            matches!(refused, KeeperError::OverLimit { .. }),
+            "{refused}"
+        );
+        drop(filler);
+        // Told without an answer, and done before this is answered.
+        assert_eq!(first.list().unwrap().len(), 1);
+        // By any guest, or by the keeper.
+        if cycle % 2 == 0 {
+            bench.keeper.wake("weights").unwrap();
+        }
+        kept.wake().unwrap();
+        other.wake().unwrap();
+        assert_eq!((kept.address(), other.address()), (here, there));
+        bench.assert_filled(&other, 5);
+        assert_eq!(bench.keeper.used(), 3 * PAGE);
+    }
+    drop((graph, captured, out, pool, kept, other, first, second));
+    bench.finish();
+}
+
+// Without it an object without bytes could be read, or one that is filled again be another one for those that
+// had it open.
+#[test]
+fn a_discarded_object_is_filled_again_for_all() {
+    let bench = Bench::new(KeeperConfig::limit(2 * PAGE));
+    let (first, second) = (bench.guest(), bench.guest());
+    let kept = bench.seal(&first, "weights", 2 * PAGE, 1);
+    let address = kept.address();
+    thread::scope(|threads| {
+        let sleep = threads.spawn(|| bench.keeper.sleep("weights", SleepMode::Discard, LONG));
+        assert_eq!(first.attend_for(LONG).unwrap(), 1);
+        sleep.join().unwrap().unwrap();
+    });
+    assert_eq!(bench.keeper.used(), 0);
+    let mut filling = second.refill("weights").unwrap();
+    bench.fill(&mut filling, 2);
+    let theirs = filling.seal(*b"again").unwrap();
+    kept.wake().unwrap();
+    assert_eq!(kept.address(), address);
+    bench.assert_filled(&kept, 2);
+    bench.assert_filled(&theirs, 2);
+    assert_eq!(second.list().unwrap()[0].description, b"again");
+    drop((kept, theirs, first, second));
+    bench.finish();
+}
+
+// Without it an opening that comes while others let go could have memory that is about to go, or wait for itself.
+#[test]
+fn an_object_that_falls_asleep_is_not_opened_halfway() {
+    let bench = Bench::new(KeeperConfig::limit(2 * PAGE));
+    let (first, second) = (bench.guest(), bench.guest());
+    let kept = bench.seal(&first, "weights", PAGE, 7);
+    let is_waiting = || {
+        matches!(
+            first.open("weights", Rights::Read),
+            Err(KeeperError::Attend { .. })
+        )
+    };
+    thread::scope(|threads| {
+        let sleep = threads.spawn(|| bench.keeper.sleep("weights", SleepMode::HostCopy, LONG));
+        while !is_waiting() {
+            thread::yield_now();
+        }
+        // Waits for it to be asleep, and wakes it.
+        let opened = threads.spawn(|| second.open("weights", Rights::Read));
+        assert_eq!(first.attend().unwrap(), 1);
+        sleep.join().unwrap().unwrap();
+        let theirs = opened.join().unwrap().unwrap();
+        bench.assert_filled(&theirs, 7);
+    });
+    assert!(!kept.is_awake());
+    drop((kept, first, second));
+    bench.finish();
+}
+
+// Without it host memory could pass its limit, or an object be lost for which it has no room.
+#[test]
+fn an_object_without_room_on_the_host_stays_awake() {
+    let bench = Bench::new(KeeperConfig::limit(4 * PAGE).host_limit(PAGE));
+    let guest = bench.guest();
+    let kept = bench.seal(&guest, "weights", 2 * PAGE, 7);
+    let address = kept.address();
+    drop(kept);
+    assert_eq!(guest.list().unwrap()[0].guests, 0);
+    let refused = bench
+        .keeper
+        .sleep("weights", SleepMode::HostCopy, LONG)
+        .unwrap_err();
+    assert!(
+        matches!(refused, KeeperError::HostLimit { .. }),
+        "{refused}"
+    );
+    let kept = guest.open("weights", Rights::Read).unwrap();
+    bench.assert_filled(&kept, 7);
+    assert_ne!(address, 0);
+    drop((kept, guest));
+    bench.finish();
+}

@@ -1,0 +1,141 @@
+//! Sockets whose other end keeps to no protocol.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use cupola_keeper::{KeeperConfig, Rights};
+use cupola_managers::pool::DeviceLimit;
+use cupola_random::Random;
+use cupola_sharing::wire;
+
+use super::{Bench, PAGE};
+
+fn frame(kind: u16, body: &[u8]) -> Vec<u8> {
+    let mut frame = b"cukp\x01\0".to_vec();
+    frame.extend_from_slice(&kind.to_le_bytes());
+    frame.extend_from_slice(&(body.len() as u32).to_le_bytes());
+    frame.extend_from_slice(&[0; 4]);
+    frame.extend_from_slice(body);
+    frame
+}
+
+/// Whether the keeper has closed the socket, after whatever it has said.
+fn is_cut_off(mut socket: &UnixStream) -> bool {
+    socket
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let mut said = Vec::new();
+    match socket.read_to_end(&mut said) {
+        Ok(_) => true,
+        Err(error) => error.kind() == ErrorKind::ConnectionReset,
+    }
+}
+
+// Without it a worker that has gone mad could take its keeper along, and with it all others.
+#[test]
+fn those_that_say_nonsense_are_cut_off_alone() {
+    let config = KeeperConfig::limit(4 * PAGE).patience(Duration::from_millis(200));
+    let bench = Bench::new(config.guests(400));
+    let guest = bench.guest();
+    let kept = bench.seal(&guest, "weights", PAGE, 3);
+    let own = rustix::process::pidfd_open(
+        rustix::process::getpid(),
+        rustix::process::PidfdFlags::empty(),
+    )
+    .unwrap();
+    // The device is the only one of any test.
+    let device = bench
+        .context
+        .virtual_memory(&DeviceLimit::new(0))
+        .unwrap()
+        .device_uuid()
+        .unwrap();
+    let mut random = Random::new(3);
+    for round in 0..200 {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        bench.keeper.serve(ours).unwrap();
+        let introduces_itself = round % 2 == 0;
+        if introduces_itself {
+            wire::send(&theirs, &frame(1, &device), Some(own.as_fd())).unwrap();
+        }
+        let length = 1 + random.below(60) as usize;
+        let noise = random.bytes(length);
+        let nonsense = match random.below(6) {
+            0 => noise,
+            // A kind of the other direction, or none.
+            1 => frame(11 + random.below(90) as u16, &noise),
+            2 => frame(1 + random.below(10) as u16, &noise[..length.min(3)]),
+            // Never finished.
+            3 => frame(2, &noise)[..8].to_vec(),
+            // What it has not.
+            4 => frame(8, &[1, 0, 0, 0, 0, 0, 0, 0, 0]),
+            _ => frame(9, &random.next_u64().to_le_bytes()),
+        };
+        // It may be cut off before it has said all of it.
+        let _ = theirs.write_all(&nonsense);
+        // Nothing more comes.
+        let _ = theirs.shutdown(std::net::Shutdown::Write);
+        assert!(is_cut_off(&theirs), "round {round}");
+    }
+    // Descriptors that are no process, or come where none should.
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    bench.keeper.serve(ours).unwrap();
+    wire::send(&theirs, &frame(1, &device), Some(theirs.as_fd())).unwrap();
+    assert!(is_cut_off(&theirs));
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    bench.keeper.serve(ours).unwrap();
+    wire::send(&theirs, &frame(1, &device), Some(own.as_fd())).unwrap();
+    wire::send(&theirs, &frame(7, &[]), Some(own.as_fd())).unwrap();
+    assert!(is_cut_off(&theirs));
+    // The others have seen nothing of it.
+    bench.assert_filled(&guest.open("weights", Rights::Read).unwrap(), 3);
+    assert_eq!(bench.keeper.used(), PAGE);
+    drop((kept, guest));
+    bench.finish();
+}
+
+// Without it a guest that is stopped could stop the keeper, or have it keep a thread for ever.
+#[test]
+fn one_that_does_not_listen_stops_no_other() {
+    let config = KeeperConfig::limit(4 * PAGE).patience(Duration::from_millis(300));
+    let bench = Bench::new(config);
+    let guest = bench.guest();
+    drop(bench.seal(&guest, "weights", PAGE, 3));
+    let own = rustix::process::pidfd_open(
+        rustix::process::getpid(),
+        rustix::process::PidfdFlags::empty(),
+    )
+    .unwrap();
+    let device = bench
+        .context
+        .virtual_memory(&DeviceLimit::new(0))
+        .unwrap()
+        .device_uuid()
+        .unwrap();
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    bench.keeper.serve(ours).unwrap();
+    wire::send(&theirs, &frame(1, &device), Some(own.as_fd())).unwrap();
+    // Asks and asks, and never reads an answer: until neither side has room.
+    theirs
+        .set_write_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let opening = frame(7, &[]).repeat(100);
+    while (&theirs).write_all(&opening).is_ok() {
+        // The others are served all the while.
+        assert_eq!(guest.list().unwrap().len(), 1);
+    }
+    assert!(is_cut_off(&theirs));
+    assert_eq!(
+        bench
+            .keeper
+            .guests()
+            .iter()
+            .filter(|guest| guest.has_memory)
+            .count(),
+        0
+    );
+    drop(guest);
+    bench.finish();
+}
