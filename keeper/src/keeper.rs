@@ -151,7 +151,7 @@ impl Keeper {
 
     /// Puts an object to sleep: the device has none of its bytes then. Guests that have it mapped are asked to
     /// let it go, which they do when they [attend](crate::Guest::attend), and are waited for, no longer than
-    /// `most`. Their addresses stay theirs.
+    /// `most` (and [`patience`](KeeperConfig::patience) for one that does not read). Their addresses stay theirs.
     ///
     /// # Errors
     /// [`KeeperError::InUse`] with the guests that did not let it go; [`KeeperError::HostLimit`],

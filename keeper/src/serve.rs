@@ -12,7 +12,8 @@ use crate::shared::Shared;
 
 /// Serves a guest until it has ended, or the keeper has.
 pub(crate) fn serve(shared: &Shared, guest: u64, connection: &Connection) {
-    if greet(shared, connection).is_ok() {
+    // One that has come while the keeper ends is not among those that it cuts off.
+    if !shared.is_stopping() && greet(shared, connection).is_ok() {
         // The reason is the guest's to see: it finds the socket closed.
         let _ = listen(shared, guest, connection);
     }

@@ -138,6 +138,8 @@ fn every_illegal_order_is_a_typed_error() {
     assert_eq!(keeper.objects()[0].state, ObjectState::Awake);
     bench.assert_filled(&kept, 1);
     assert_eq!(first.attend().unwrap(), 1);
+    // Told without an answer, and done before this is answered.
+    assert_eq!(first.list().unwrap().len(), 1);
     keeper.sleep("a", SleepMode::HostCopy, NOW).unwrap();
     refused!(
         keeper.sleep("a", SleepMode::HostCopy, NOW),
