@@ -43,3 +43,15 @@ pub struct GuestEntry {
     /// Whether objects are mapped there.
     pub has_memory: bool,
 }
+
+/// What sleeps and wakes have cost a keeper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeeperMetrics {
+    /// Bytes that were copied to host memory so far.
+    pub copied_down: u64,
+    /// Bytes that were copied back so far.
+    pub copied_up: u64,
+    /// Bytes of host memory that are page-locked now.
+    pub host_bytes: u64,
+}

@@ -16,7 +16,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::config::KeeperConfig;
 use crate::connection::Connection;
-use crate::entry::{Entry, GuestEntry};
+use crate::entry::{Entry, GuestEntry, KeeperMetrics};
 use crate::error::{KeeperError, Result};
 use crate::memory::{Failure, Maker};
 use crate::process::Process;
@@ -132,6 +132,17 @@ impl Keeper {
         guests.collect()
     }
 
+    /// What sleeps and wakes have cost.
+    #[must_use]
+    pub fn metrics(&self) -> KeeperMetrics {
+        self.shared.metrics()
+    }
+
+    /// Gives the host copies up that objects have which are awake: they are copied again when they sleep next.
+    pub fn trim(&self) {
+        self.shared.give_up_backups();
+    }
+
     /// The last error of this process's driver that kept a guest from what it had asked for. The guest was told its
     /// code alone ([`KeeperError::KeeperDriver`]).
     #[must_use]
@@ -152,6 +163,9 @@ impl Keeper {
     /// Puts an object to sleep: the device has none of its bytes then. Guests that have it mapped are asked to
     /// let it go, which they do when they [attend](crate::Guest::attend), and are waited for, no longer than
     /// `most` (and [`patience`](KeeperConfig::patience) for one that does not read). Their addresses stay theirs.
+    ///
+    /// An object of [`Rights::Read`](crate::Rights::Read) that has slept before is not copied again: it has kept its
+    /// host copy, as far as host memory was not short, or [trimmed](Self::trim).
     ///
     /// # Errors
     /// [`KeeperError::InUse`] with the guests that did not let it go; [`KeeperError::HostLimit`],

@@ -66,7 +66,7 @@ mod shared;
 mod table;
 
 pub use config::KeeperConfig;
-pub use entry::{Entry, GuestEntry};
+pub use entry::{Entry, GuestEntry, KeeperMetrics};
 pub use error::{KeeperError, Result};
 pub use guest::{Filling, Guest, Kept};
 pub use keeper::Keeper;

@@ -1,6 +1,7 @@
 //! The keeper's calls of the driver: memory of objects, and copies of it for their sleep.
 
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut, PinnedBuffer};
@@ -41,6 +42,14 @@ pub(crate) struct Maker {
     stream: Mutex<Stream>,
     /// Whole pages.
     piece: u64,
+    copied: Copied,
+}
+
+/// Bytes that were copied so far.
+#[derive(Debug, Default)]
+struct Copied {
+    down: AtomicU64,
+    up: AtomicU64,
 }
 
 impl Maker {
@@ -56,7 +65,19 @@ impl Maker {
             stream: Mutex::new(context.streams().create(StreamConfig::default())?),
             piece: (config.piece / page * page).max(page),
             memory,
+            copied: Copied::default(),
         })
+    }
+
+    /// Bytes that were copied to host memory, and back, so far.
+    pub(crate) fn copied(&self) -> (u64, u64) {
+        let Copied { down, up } = &self.copied;
+        (down.load(Ordering::Relaxed), up.load(Ordering::Relaxed))
+    }
+
+    /// Bytes of page-locked memory.
+    pub(crate) fn host_bytes(&self) -> u64 {
+        self.host.usage().map_or(0, |usage| usage.locked)
     }
 
     pub(crate) fn device_uuid(&self) -> Result<[u8; 16], Error> {
@@ -104,6 +125,8 @@ impl Maker {
             ordered
         });
         wait(ordered, &stream)?;
+        let bytes = pieces.range.bytes();
+        self.copied.down.fetch_add(bytes, Ordering::Relaxed);
         Ok(HostCopy(copies))
     }
 
@@ -121,6 +144,7 @@ impl Maker {
             ops::copy_to_device(piece, to, &stream)
         });
         wait(ordered, &stream)?;
+        self.copied.up.fetch_add(bytes, Ordering::Relaxed);
         Ok(pieces)
     }
 

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::config::KeeperConfig;
 use crate::connection::{Connection, Given};
+use crate::entry::KeeperMetrics;
 use crate::memory::{Failure, Maker, Pieces};
 use crate::process::Process;
 use crate::protocol::{Opening, Refusal, Reply, Rights};
@@ -81,6 +82,15 @@ impl Shared {
         &self.ledger
     }
 
+    pub(crate) fn metrics(&self) -> KeeperMetrics {
+        let (copied_down, copied_up) = self.maker.copied();
+        KeeperMetrics {
+            copied_down,
+            copied_up,
+            host_bytes: self.maker.host_bytes(),
+        }
+    }
+
     pub(crate) fn last_error(&self) -> Option<Arc<Error>> {
         let last = self.last_error.lock();
         last.unwrap_or_else(PoisonError::into_inner).clone()
@@ -101,8 +111,11 @@ impl Shared {
 
     /// Gives back, and has those look again that wait for a change.
     fn drop_now(&self, garbage: Garbage) {
-        let count = garbage.len();
+        let (count, has_copies) = (garbage.len(), garbage.has_copies());
         drop(garbage);
+        if has_copies {
+            self.maker.trim();
+        }
         if count > 0 {
             self.table().has_left(count);
         }

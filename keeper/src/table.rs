@@ -56,6 +56,8 @@ pub(crate) struct Object {
     pub(crate) rights: Rights,
     pub(crate) description: Vec<u8>,
     pub(crate) state: State,
+    /// The bytes of one that is awake, and that no guest may write, from when it slept last.
+    pub(crate) backup: Option<Arc<HostCopy>>,
     /// By guest.
     pub(crate) holdings: BTreeMap<u64, Holding>,
     /// Its name is free, and no guest gets it any more.
@@ -65,6 +67,13 @@ pub(crate) struct Object {
 impl Object {
     pub(crate) fn mapped(&self) -> u32 {
         self.holdings.values().map(|holding| holding.mapped).sum()
+    }
+
+    /// The host copy of one that was read only and will sleep again.
+    pub(crate) fn keep_backup(&mut self, copy: Arc<HostCopy>) {
+        if self.rights == Rights::Read {
+            self.backup = Some(copy);
+        }
     }
 
     pub(crate) fn public_state(&self) -> ObjectState {
@@ -85,6 +94,12 @@ pub(crate) struct Garbage(Vec<State>);
 impl Garbage {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Whether there is host memory in it.
+    pub(crate) fn has_copies(&self) -> bool {
+        let mut states = self.0.iter();
+        states.any(|state| matches!(state, State::Asleep(_)))
     }
 }
 
@@ -187,6 +202,7 @@ impl Table {
             rights,
             description: Vec::new(),
             state: State::Making { again: false },
+            backup: None,
             holdings: BTreeMap::from([(
                 creator,
                 Holding {
@@ -198,6 +214,12 @@ impl Table {
         };
         self.objects.insert(self.last, object);
         Ok(self.last)
+    }
+
+    /// Gives up the host copies of objects that are awake.
+    pub(crate) fn take_backups(&mut self) -> Vec<Arc<HostCopy>> {
+        let objects = self.objects.values_mut();
+        objects.filter_map(|object| object.backup.take()).collect()
     }
 
     /// Takes the name away. What guests have stays until they let it go.
@@ -231,8 +253,12 @@ impl Table {
         if !is_over {
             return Garbage::default();
         }
-        let object = self.objects.remove(&id);
-        self.leave(object.into_iter().map(|object| object.state).collect())
+        let mut states = Vec::new();
+        if let Some(object) = self.objects.remove(&id) {
+            states.push(object.state);
+            states.extend(object.backup.map(State::Asleep));
+        }
+        self.leave(states)
     }
 
     /// The guest has one opening less.

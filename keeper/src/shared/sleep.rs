@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::Shared;
 use crate::connection::Connection;
+use cupola_managers::Error;
+
 use crate::memory::{Failure, HostCopy, Pieces};
 use crate::process::Process;
 use crate::protocol::{Refusal, Reply};
@@ -42,12 +44,13 @@ impl Shared {
             Ok(memory) => memory,
             Err(still) => return Ok(Err(still)),
         };
-        let moved = match mode {
-            SleepMode::HostCopy => self
-                .maker
-                .copy_down(&memory)
-                .map(|copy| State::Asleep(copy.into())),
-            SleepMode::Discard => Ok(State::Discarded),
+        let moved = match (mode, self.take_backup(id)) {
+            (SleepMode::HostCopy, Some(backup)) => Ok(State::Asleep(backup)),
+            (SleepMode::HostCopy, None) => self.copy_down(&memory),
+            (SleepMode::Discard, backup) => {
+                self.give_up(backup);
+                Ok(State::Discarded)
+            }
         };
         match moved {
             Ok(state) => {
@@ -61,6 +64,33 @@ impl Shared {
                 Err(error.into())
             }
         }
+    }
+
+    fn take_backup(&self, id: u64) -> Option<Arc<HostCopy>> {
+        self.table().get_mut(id)?.backup.take()
+    }
+
+    /// Gives host copies up, and their pages.
+    fn give_up(&self, copies: impl IntoIterator<Item = Arc<HostCopy>>) {
+        if copies.into_iter().map(drop).count() > 0 {
+            self.maker.trim();
+        }
+    }
+
+    /// Gives the host copies of all objects that are awake up.
+    pub(crate) fn give_up_backups(&self) {
+        let backups = self.table().take_backups();
+        self.give_up(backups);
+    }
+
+    /// Copies to host memory, for which those give theirs up that are awake if it is short.
+    fn copy_down(&self, memory: &Pieces) -> Result<State, Error> {
+        let mut copied = self.maker.copy_down(memory);
+        if matches!(copied, Err(Error::Host(_))) {
+            self.give_up_backups();
+            copied = self.maker.copy_down(memory);
+        }
+        Ok(State::Asleep(Arc::new(copied?)))
     }
 
     fn ask_to_let_go(&self, id: u64) -> Result<Vec<Arc<Connection>>, Refusal> {
@@ -151,8 +181,13 @@ impl Shared {
         };
         match self.maker.copy_up(&copy) {
             Ok(memory) => {
-                drop(copy);
-                self.maker.trim();
+                if let Some(object) = self.table().get_mut(id) {
+                    object.keep_backup(Arc::clone(&copy));
+                }
+                if Arc::into_inner(copy).is_some() {
+                    // No backup: the pages go.
+                    self.maker.trim();
+                }
                 self.arrive(id, State::Awake(Arc::new(memory)));
                 Ok(())
             }

@@ -150,3 +150,52 @@ fn an_object_without_room_on_the_host_stays_awake() {
     drop((kept, guest));
     bench.finish();
 }
+
+// Without it an object that nobody can have written would be copied down each time that it sleeps, or an old copy be
+// taken for one that was written; or host memory be kept that others need.
+#[test]
+fn what_cannot_have_changed_is_copied_once() {
+    let bench = Bench::new(KeeperConfig::limit(4 * PAGE).host_limit(2 * PAGE));
+    let (guest, keeper) = (bench.guest(), &bench.keeper);
+    drop(bench.seal(&guest, "weights", 2 * PAGE, 1));
+    drop(bench.seal_for(&guest, "cache", PAGE, 2, Rights::ReadWrite));
+    assert_eq!(guest.list().unwrap().len(), 2);
+    let cycle = |name| {
+        keeper.sleep(name, SleepMode::HostCopy, LONG).unwrap();
+        keeper.wake(name).unwrap();
+    };
+    (0..3).for_each(|_| cycle("weights"));
+    let metrics = keeper.metrics();
+    assert_eq!(
+        (metrics.copied_down, metrics.copied_up),
+        (2 * PAGE, 6 * PAGE)
+    );
+    assert_eq!(metrics.host_bytes, 2 * PAGE);
+    // One that may be written is copied each time; the other gives its copy up for it.
+    for value in 5..8 {
+        let mut cache = guest.open("cache", Rights::ReadWrite).unwrap();
+        // SAFETY: it is waited for, and nothing else runs.
+        let all = unsafe { cache.slice_mut::<u8>(0..PAGE as usize).unwrap() };
+        ops::fill(all, value, &bench.stream).unwrap();
+        ops::synchronize(&bench.stream).unwrap();
+        drop(cache);
+        assert_eq!(guest.list().unwrap().len(), 2);
+        cycle("cache");
+        bench.assert_filled(&guest.open("cache", Rights::Read).unwrap(), value);
+        assert_eq!(guest.list().unwrap().len(), 2);
+    }
+    assert_eq!(keeper.metrics().copied_down, 5 * PAGE);
+    assert_eq!(keeper.metrics().host_bytes, 0);
+    cycle("weights");
+    assert_eq!(keeper.metrics().copied_down, 7 * PAGE);
+    bench.assert_filled(&guest.open("weights", Rights::Read).unwrap(), 1);
+    keeper.trim();
+    assert_eq!(keeper.metrics().host_bytes, 0);
+    // Removed while it sleeps, it leaves nothing there either.
+    assert_eq!(guest.list().unwrap().len(), 2);
+    keeper.sleep("weights", SleepMode::HostCopy, LONG).unwrap();
+    keeper.remove("weights").unwrap();
+    assert_eq!((keeper.metrics().host_bytes, keeper.used()), (0, PAGE));
+    drop(guest);
+    bench.finish();
+}
