@@ -113,12 +113,13 @@ impl Charge {
             requested: bytes,
             limit: limit.limit(),
             shared: Some((limit.used(), limit.limit())),
+            processes: limit.processes(),
             ..Account::default()
         };
-        let reserved = limit.budget().reserve(bytes);
-        let _: u64 = reserved
-            .map_err(|_| Error::OverLimit(Box::new(account())))?
-            .commit();
+        let charge = limit.charge(bytes);
+        charge
+            .ok_or_else(|| Error::OverLimit(Box::new(account())))?
+            .keep();
         Ok(Self {
             limit: limit.clone(),
             bytes,
@@ -128,7 +129,7 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let _ = self.limit.budget().release(self.bytes);
+        self.limit.budget().release(self.bytes);
         self.limit.note_room();
     }
 }
