@@ -267,8 +267,14 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Launch
     let count = forms.len();
     for round in 0..=rounds {
         for turn in 0..count {
-            // By turns: which comes first, and after which, may matter.
-            forms[(turn + round) % count].round(launches)?;
+            // By turns, and there and back: which comes first, and after which, may matter.
+            let place = (turn + round / 2) % count;
+            let place = if round % 2 == 0 {
+                place
+            } else {
+                count - 1 - place
+            };
+            forms[place].round(launches)?;
         }
     }
     // The first round warms up.

@@ -268,7 +268,7 @@ pub trait List: Sized {
     ///
     /// # Safety
     /// The device memory among the arguments is alive.
-    unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>);
+    unsafe fn end(&self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>);
 }
 
 /// A launch, but for its arguments: what tells that it is made again.
@@ -332,13 +332,13 @@ macro_rules! tuples {
             }
 
             #[inline]
-            unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
-                let ($($name,)*) = &self;
+            unsafe fn end(&self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
+                let ($($name,)*) = self;
                 $(
                     if let Some(memory) = $name.memory()
                         && memory.access() == Access::Write
                     {
-                        memory.end_write(stream, result, || written(&self, launch));
+                        memory.end_write(stream, result, || written(self, launch));
                     }
                 )*
             }

@@ -248,7 +248,7 @@ impl List for LaunchArgs {
         }
     }
 
-    unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
+    unsafe fn end(&self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
         // SAFETY: needs memory that is alive, as this function does.
         unsafe { (&self).end(stream, result, launch) };
     }
@@ -274,10 +274,10 @@ impl List for &LaunchArgs {
         (*self).pointers(values)
     }
 
-    unsafe fn end(self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
+    unsafe fn end(&self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
         for output in self.outputs.iter() {
             // SAFETY: needs memory that is alive, as this function does.
-            unsafe { output.end_write(stream, result, || written(&self, launch)) };
+            unsafe { output.end_write(stream, result, || written(self, launch)) };
         }
     }
 }

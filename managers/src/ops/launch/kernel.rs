@@ -262,19 +262,23 @@ pub(super) unsafe fn put<L: List>(
     arguments: L,
     stream: &Stream,
 ) -> Result<()> {
-    let launched = match prepare(function, config, &arguments, stream) {
-        Ok(()) => {
-            let mut values = arguments.values();
-            let mut pointers = arguments.pointers(&mut values);
-            // SAFETY: the conditions of this function; the pointers lead to the values, and memory
-            // among these is ready.
-            unsafe { put_pointers(function, config, pointers.as_mut(), stream) }
-        }
-        refused => refused,
-    };
     let launch = LaunchId { function, config };
-    // SAFETY: memory among the arguments is alive, which is a condition of this function.
-    unsafe { end(arguments, stream, launched, launch) }
+    if let Err(refused) = prepare(function, config, &arguments, stream) {
+        // SAFETY: memory among the arguments is alive, which is a condition of this function.
+        return unsafe { end_failed(&arguments, stream, refused, launch) };
+    }
+    let mut values = arguments.values();
+    let mut pointers = arguments.pointers(&mut values);
+    // SAFETY: the conditions of this function; the pointers lead to the values, and memory among these is
+    // ready.
+    let launched = unsafe { put_pointers(function, config, pointers.as_mut(), stream) };
+    if let Err(failed) = launched {
+        // SAFETY: as above.
+        return unsafe { end_failed(&arguments, stream, failed, launch) };
+    }
+    // SAFETY: as above.
+    unsafe { arguments.end(stream, &Ok(()), launch) };
+    Ok(())
 }
 
 /// # Safety
@@ -342,52 +346,38 @@ pub(super) unsafe fn put_with<L: List>(
         return unsafe { put(function, config, arguments, stream) };
     }
     attributes.check(*config, function)?;
-    let launched = match prepare(function, config, &arguments, stream) {
-        Ok(()) => {
-            let mut values = arguments.values();
-            let mut pointers = arguments.pointers(&mut values);
-            // SAFETY: the conditions of this function; the pointers lead to the values.
-            unsafe { launch_ex(function, *config, attributes, pointers.as_mut(), stream) }
-        }
-        refused => refused,
-    };
     let launch = LaunchId { function, config };
-    // SAFETY: memory among the arguments is alive, which is a condition of this function.
-    unsafe { end(arguments, stream, launched, launch) }
+    if let Err(refused) = prepare(function, config, &arguments, stream) {
+        // SAFETY: memory among the arguments is alive, which is a condition of this function.
+        return unsafe { end_failed(&arguments, stream, refused, launch) };
+    }
+    let mut values = arguments.values();
+    let mut pointers = arguments.pointers(&mut values);
+    let pointers = pointers.as_mut();
+    // SAFETY: the conditions of this function; the pointers lead to the values.
+    let launched = unsafe { launch_ex(function, *config, attributes, pointers, stream) };
+    if let Err(failed) = launched {
+        // SAFETY: as above.
+        return unsafe { end_failed(&arguments, stream, failed, launch) };
+    }
+    // SAFETY: as above.
+    unsafe { arguments.end(stream, &Ok(()), launch) };
+    Ok(())
 }
 
-/// Tells memory among the arguments how a launch has ended. A result that is returned as it is would be
-/// copied, and in one that is good all but a word was never written.
+/// Tells memory among the arguments that a launch has failed. What ends well does not come by here, and no
+/// result is handed on: a good one would be copied, of which all but a word was never written.
 ///
 /// # Safety
 /// Memory among the arguments is alive.
-#[inline]
-unsafe fn end<L: List>(
-    arguments: L,
-    stream: &Stream,
-    launched: Result<()>,
-    launch: LaunchId<'_>,
-) -> Result<()> {
-    match launched {
-        Ok(()) => {
-            // SAFETY: the condition of this function.
-            unsafe { arguments.end(stream, &Ok(()), launch) };
-            Ok(())
-        }
-        // SAFETY: the condition of this function.
-        failed => unsafe { end_failed(arguments, stream, failed, launch) },
-    }
-}
-
-/// # Safety
-/// As [`end`].
 #[cold]
 unsafe fn end_failed<L: List>(
-    arguments: L,
+    arguments: &L,
     stream: &Stream,
-    failed: Result<()>,
+    failed: Error,
     launch: LaunchId<'_>,
 ) -> Result<()> {
+    let failed = Err(failed);
     // SAFETY: the condition of this function.
     unsafe { arguments.end(stream, &failed, launch) };
     failed
