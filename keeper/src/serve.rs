@@ -18,6 +18,7 @@ pub(crate) fn serve(shared: &Shared, guest: u64, connection: &Connection) {
         let _ = listen(shared, guest, connection);
     }
     connection.cut_off();
+    shared.cut_off(guest);
     let has_mapped = shared.table().has_mapped(guest);
     if let Some(process) = connection.process()
         && has_mapped

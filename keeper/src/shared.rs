@@ -122,6 +122,11 @@ impl Shared {
         self.changed.notify_all();
     }
 
+    pub(crate) fn cut_off(&self, guest: u64) {
+        let garbage = self.table().cut_off(guest);
+        self.drop_now(garbage);
+    }
+
     pub(crate) fn end(&self, guest: u64) {
         let garbage = self.table().end(guest);
         self.drop_now(garbage);

@@ -358,6 +358,20 @@ impl Table {
         holdings.into_iter().any(|holding| holding.mapped > 0)
     }
 
+    /// The guest is cut off: what it did not seal it never will, so others may have the names. The memory counts until
+    /// its process has ended.
+    pub(crate) fn cut_off(&mut self, guest: u64) -> Garbage {
+        let unsealed = self.objects.iter().filter(|(_, object)| {
+            matches!(object.state, State::Filling { creator, again: false, .. } if creator == guest)
+        });
+        let unsealed: Vec<_> = unsealed.map(|(&id, _)| id).collect();
+        let mut garbage = Garbage::default();
+        for id in unsealed {
+            garbage.0.append(&mut self.forget(id).0);
+        }
+        garbage
+    }
+
     /// The guest has ended, and nothing is mapped there any more.
     pub(crate) fn end(&mut self, guest: u64) -> Garbage {
         self.guests.remove(&guest);

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cupola_keeper::{KeeperConfig, Rights};
 use cupola_managers::pool::DeviceLimit;
@@ -89,9 +89,26 @@ fn those_that_say_nonsense_are_cut_off_alone() {
     wire::send(&theirs, &frame(1, &device), Some(own.as_fd())).unwrap();
     wire::send(&theirs, &frame(7, &[]), Some(own.as_fd())).unwrap();
     assert!(is_cut_off(&theirs));
+    // One that goes mad while it fills an object: its memory counts as long as its process is there, which may
+    // have it mapped, and its name is free.
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    bench.keeper.serve(ours).unwrap();
+    wire::send(&theirs, &frame(1, &device), Some(own.as_fd())).unwrap();
+    let create = [&PAGE.to_le_bytes()[..], &[0], b"mad"].concat();
+    wire::send(&theirs, &frame(2, &create), None).unwrap();
+    wire::send(&theirs, &frame(99, &[]), None).unwrap();
+    assert!(is_cut_off(&theirs));
+    // Its thread may be a moment behind the socket.
+    let end = Instant::now() + Duration::from_secs(20);
+    while bench.keeper.objects().len() > 1 && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    assert_eq!(bench.keeper.used(), 2 * PAGE);
+    drop(guest.create("mad", PAGE, Rights::Read).unwrap());
+    assert_eq!(guest.list().unwrap().len(), 1);
     // The others have seen nothing of it.
     bench.assert_filled(&guest.open("weights", Rights::Read).unwrap(), 3);
-    assert_eq!(bench.keeper.used(), PAGE);
+    assert_eq!(bench.keeper.used(), 2 * PAGE);
     drop((kept, guest));
     bench.finish();
 }
