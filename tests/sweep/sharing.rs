@@ -2,8 +2,10 @@
 
 use std::os::unix::net::UnixStream;
 
+use cupola_managers::interop::{ExternalMemory, ExternalMemoryConfig};
 use cupola_managers::pool::DeviceLimit;
-use cupola_managers::vmm::{Access, ImportCharge};
+use cupola_managers::vmm::{Access, ImportCharge, VirtualMemory};
+use cupola_managers::{Context, ops};
 use cupola_sharing::{receive, send};
 use cupola_testing::Stage;
 use cupola_testing::sweep::Outcome;
@@ -27,5 +29,21 @@ pub(crate) fn sharing(stage: &Stage) -> Outcome {
         // SAFETY: nothing uses the range.
         drop(unsafe { range.unmap(0) }?);
     }
+    external(&context, &memory)
+}
+
+/// The descriptor stands for one of another API.
+fn external(context: &Context, memory: &VirtualMemory) -> Outcome {
+    let stream = context.streams().create(Default::default())?;
+    let made = memory.create_exportable(2 * PAGE)?;
+    let config = ExternalMemoryConfig::new(2 * PAGE).within(memory.limit());
+    // SAFETY: the descriptor is of as many bytes.
+    let imported = unsafe { ExternalMemory::import(context, made.export()?, config) }?;
+    let mut front = imported.map(0..PAGE)?;
+    let back = imported.map(PAGE..2 * PAGE)?;
+    // SAFETY: the work is on the stream, and nothing else uses the memory.
+    let bytes = unsafe { front.slice_mut::<u8>(0..64, &stream) }?;
+    ops::fill(bytes, 7, &stream)?;
+    drop((imported, front, back));
     Ok(())
 }

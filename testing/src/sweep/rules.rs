@@ -45,6 +45,14 @@ pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
                 && u.reservations <= 1
                 && u.physical_allocations <= 1
         }),
+        id::cuDestroyExternalMemory => Some(|u| {
+            Usage {
+                external_memories: 0,
+                ..*u
+            }
+            .is_empty()
+                && u.external_memories <= 1
+        }),
         id::cuMemFreeHost => Some(|u| {
             Usage {
                 host_allocations: 0,
