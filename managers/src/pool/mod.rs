@@ -50,7 +50,6 @@ mod membership;
 mod memory_pool;
 mod named;
 pub(crate) mod pages;
-mod peers;
 mod raw_block;
 mod request;
 mod state;

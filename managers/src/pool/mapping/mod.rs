@@ -3,6 +3,7 @@
 mod charges;
 pub(crate) mod chunks;
 pub(crate) mod map;
+pub(crate) mod peers;
 pub(crate) mod reclaim;
 
 #[cfg(all(test, not(loom)))]
