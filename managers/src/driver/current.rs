@@ -55,14 +55,16 @@ pub(crate) fn set(
 
 /// Whether an error of a call that names its context may say something of another one, which is current on
 /// this thread, or that none is. A driver may want one to be current, and call everything else invalid;
-/// where one is that was destroyed, R580 refuses copies; and what one is lost to may be the answer to any
-/// call.
+/// where one is that was destroyed, R580 refuses copies, as it does copies of memory of `cuMemCreate` to which
+/// the device of the current context has no access (an invalid value); and what one is lost to may be the
+/// answer to any call.
 pub(super) fn may_be_of_the_thread(driver: &Driver, error: DriverError) -> bool {
     match error.status() {
         Some(
             CUresult::CUDA_ERROR_INVALID_CONTEXT
             | CUresult::CUDA_ERROR_INVALID_HANDLE
-            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUresult::CUDA_ERROR_INVALID_VALUE,
         ) => true,
         _ => error.class().is_sticky() && get(driver).is_ok_and(|current| !current.is_null()),
     }

@@ -78,10 +78,11 @@ mod tests {
         [ptr::null_mut(), raw]
     }
 
-    const OF_THE_THREAD: [CUresult; 4] = [
+    const OF_THE_THREAD: [CUresult; 5] = [
         CUresult::CUDA_ERROR_INVALID_CONTEXT,
         CUresult::CUDA_ERROR_INVALID_HANDLE,
         CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+        CUresult::CUDA_ERROR_INVALID_VALUE,
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
     ];
 
@@ -96,7 +97,7 @@ mod tests {
         let event: crate::Event = context.events().acquire(Default::default()).unwrap();
         let [nothing, other] = others(driver);
         // What a context is lost to is said of none where none is current.
-        for (current_then, codes) in [(nothing, &OF_THE_THREAD[..3]), (other, &OF_THE_THREAD)] {
+        for (current_then, codes) in [(nothing, &OF_THE_THREAD[..4]), (other, &OF_THE_THREAD)] {
             for &code in codes {
                 set(driver, current_then);
                 faults.reset();

@@ -148,7 +148,7 @@ fn peer_access_is_enabled_once_and_one_way() {
         let enable = |context, flags| code(d.cuCtxEnablePeerAccess(context, flags));
         let disable = |context| code(d.cuCtxDisablePeerAccess(context));
         assert_eq!(enable(null, 0), R::CUDA_ERROR_INVALID_CONTEXT);
-        assert_eq!(enable(own, 0), R::CUDA_ERROR_INVALID_CONTEXT);
+        assert_eq!(enable(own, 0), R::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
         assert_eq!(enable(pair.other, 1), INVALID);
         assert_eq!(enable(third, 0), R::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
         assert_eq!(disable(pair.other), R::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);

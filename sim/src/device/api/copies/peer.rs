@@ -57,9 +57,6 @@ pub(super) fn context(call: &Call<'_>, context: CUcontext) -> Reply<Arc<Context>
 fn enable(call: &Call<'_>, peer: CUcontext, flags: c_uint) -> Reply {
     let own = call.context()?;
     let peer = context(call, peer)?;
-    if own.handle == peer.handle {
-        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
-    }
     if flags != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
