@@ -254,6 +254,10 @@ fn prepare<L: List>(
 /// # Safety
 /// The arguments are of the types that the kernel declares, and with them it touches only memory that
 /// it may; memory among them is alive.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a launch uses its borrows up"
+)]
 #[inline]
 #[track_caller]
 pub(super) unsafe fn put<L: List>(
