@@ -1,5 +1,5 @@
-//! Deliberate mistakes, which `cargo xtask mutants` demands that tests find. Core and managers have
-//! the same few lines each: none should export a macro for it.
+//! Deliberate mistakes, which `cargo xtask mutants` demands that tests find. Each crate that has some has
+//! the same few lines: none should export a macro for it.
 
 /// Whether the mistake of this name is made: never, but in a build with `--cfg mutants`, where
 /// the variable `CUPOLA_MUTANT` names the one that is.

@@ -119,7 +119,7 @@ fn every_illegal_order_is_a_typed_error() {
         );
     }
 
-    // What nobody knows.
+    // A name that no object has.
     refused!(second.open("b", Rights::Read), KeeperError::NotFound { .. });
     refused!(second.remove("b"), KeeperError::NotFound { .. });
     refused!(second.refill("b"), KeeperError::NotFound { .. });

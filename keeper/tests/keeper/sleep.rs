@@ -151,7 +151,7 @@ fn an_object_without_room_on_the_host_stays_awake() {
     bench.finish();
 }
 
-// Without it an object that nobody can have written would be copied down each time that it sleeps, or an old copy be
+// Without it an object that no guest can have written would be copied down each time that it sleeps, or an old copy be
 // taken for one that was written; or host memory be kept that others need.
 #[test]
 fn what_cannot_have_changed_is_copied_once() {

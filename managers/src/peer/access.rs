@@ -18,7 +18,7 @@ use crate::sync::deferred::DeferCallbacks;
 /// (`cuCtxEnablePeerAccess`); made by
 /// [`Context::peer_access`](crate::Context::peer_access).
 ///
-/// It covers memory of `cuMemAlloc` and its kin, present and future, whoever has allocated it in the
+/// It covers memory of `cuMemAlloc` and its kin, present and future, whichever code has allocated it in the
 /// other context; memory of virtual memory management is opened by itself, see [`peer`](crate::peer).
 /// It goes one way.
 ///
