@@ -70,16 +70,19 @@ impl Bench {
     }
 
     /// So many devices at least, of the software device just as many. `None`, said on standard error,
-    /// where the environment names fewer.
+    /// where the environment names fewer, or the driver shows a process one only (of a divided GPU it does).
     pub(crate) fn with_devices(count: usize) -> Option<Self> {
         #[cfg(feature = "sim")]
-        if target() == Where::Sim {
+        let bench = if target() == Where::Sim {
             let machine = Machine::builder().profile(target::profile()).devices(count);
             let machine = machine.build();
             let mut bench = Self::over(machine.driver());
             bench.machine = Some(machine);
-            return Some(bench);
-        }
+            bench
+        } else {
+            Self::loaded()
+        };
+        #[cfg(not(feature = "sim"))]
         let bench = Self::loaded();
         let there = bench.execution.devices().count() as usize;
         if there >= count {
