@@ -86,7 +86,12 @@ fn answer(shared: &Shared, guest: u64, connection: &Connection, request: Request
         Err(refusal) => connection.send(&Reply::Refused(refusal)),
     };
     let memory = |outcome: Result<Given, Refusal>| match outcome {
-        Ok(given) => connection.send_memory(&given),
+        Ok(given) => {
+            let sent = connection.send_memory(&given);
+            drop(given);
+            shared.has_given(guest);
+            sent
+        }
         Err(refusal) => connection.send(&Reply::Refused(refusal)),
     };
     match request {

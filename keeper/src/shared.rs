@@ -141,10 +141,12 @@ impl Shared {
             let guests = table.guests().iter();
             guests
                 .filter(|(_, guest)| has_ended(guest))
-                .map(|(&id, _)| id)
+                .map(|(&id, guest)| (id, Arc::clone(guest)))
                 .collect()
         };
-        for guest in ended {
+        for (guest, connection) in ended {
+            // Another process may have its socket, and not read what its thread sends.
+            connection.cut_off();
             self.end(guest);
         }
         let mut table = self.table();
@@ -205,7 +207,9 @@ impl Shared {
                     again,
                     memory: Arc::clone(&memory),
                 };
-                return Ok(given(id, object, Rights::ReadWrite, memory));
+                let given = given(id, object, Rights::ReadWrite, memory);
+                table.begin_giving(guest);
+                return Ok(given);
             }
             (_, unused) => unused,
         };
@@ -290,7 +294,9 @@ impl Shared {
                         holding.sleeping = holding.sleeping.saturating_sub(1);
                     }
                     holding.mapped += 1;
-                    return Ok(given(id, object, rights, memory));
+                    let given = given(id, object, rights, memory);
+                    table.begin_giving(guest);
+                    return Ok(given);
                 }
                 State::FallingAsleep(_) => {
                     let held = object.holdings.get(&guest);
@@ -308,6 +314,12 @@ impl Shared {
                 }
             }
         }
+    }
+
+    /// What the guest was given is sent, and dropped here: it does not keep the memory any more.
+    pub(crate) fn has_given(&self, guest: u64) {
+        self.table().has_given(guest);
+        self.changed.notify_all();
     }
 
     fn wait<'t>(

@@ -1,7 +1,7 @@
 //! The objects and guests of a keeper, and what each guest has. Makes no call of the driver: what is to be given
 //! back is returned, for the caller to drop without the lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::connection::Connection;
@@ -110,6 +110,8 @@ pub(crate) struct Table {
     guests: BTreeMap<u64, Arc<Connection>>,
     /// Garbage that threads have taken and not dropped yet: its memory still counts.
     leaving: usize,
+    /// Guests whose threads hold memory that they are about to send, or have just sent.
+    receiving: BTreeSet<u64>,
     last: u64,
 }
 
@@ -167,9 +169,21 @@ impl Table {
         self.leaving = self.leaving.saturating_sub(count);
     }
 
-    /// Whether threads hold memory for guests that have ended: made, or about to be given back.
+    /// The guest's thread holds memory of an object, for the guest to be sent.
+    pub(crate) fn begin_giving(&mut self, guest: u64) {
+        self.receiving.insert(guest);
+    }
+
+    /// Its thread holds none any more.
+    pub(crate) fn has_given(&mut self, guest: u64) {
+        self.receiving.remove(&guest);
+    }
+
+    /// Whether threads hold memory for guests that have ended: made, sent to them, or about to be given back.
     pub(crate) fn is_behind(&self) -> bool {
+        let mut receiving = self.receiving.iter();
         self.leaving > 0
+            || receiving.any(|guest| !self.guests.contains_key(guest))
             || self.objects.values().any(|object| {
                 matches!(object.state, State::Making { .. }) && object.holdings.is_empty()
             })
@@ -315,8 +329,8 @@ impl Table {
                     .get(&guest)
                     .is_none_or(|holding| holding.mapped == 0) =>
             {
-                let mut garbage =
-                    Garbage(vec![std::mem::replace(&mut object.state, State::Discarded)]);
+                let unfilled = std::mem::replace(&mut object.state, State::Discarded);
+                let mut garbage = self.leave(vec![unfilled]);
                 garbage.0.append(&mut self.settle(id).0);
                 garbage
             }

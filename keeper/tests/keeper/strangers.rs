@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cupola_keeper::{KeeperConfig, Rights};
@@ -154,5 +155,41 @@ fn one_that_does_not_listen_stops_no_other() {
         0
     );
     drop(guest);
+    bench.finish();
+}
+
+// Without it a keeper would count memory for a guest that has ended while a thread still sends it: as long as
+// another process has the guest's socket and reads nothing, and for a moment after each answer.
+#[test]
+fn memory_on_its_way_to_a_guest_that_has_ended_does_not_count() {
+    let config = KeeperConfig::limit(64 * PAGE).piece(PAGE);
+    let bench = Bench::new(config.patience(Duration::from_secs(600)));
+    let guest = bench.guest();
+    drop(bench.seal(&guest, "weights", 64 * PAGE, 3));
+    let device = bench
+        .context
+        .virtual_memory(&DeviceLimit::new(0))
+        .unwrap()
+        .device_uuid()
+        .unwrap();
+    let mut process = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = i32::try_from(process.id()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    let flags = rustix::process::PidfdFlags::empty();
+    let pidfd = rustix::process::pidfd_open(pid, flags).unwrap();
+    // Room for a few of the pieces.
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    rustix::net::sockopt::set_socket_send_buffer_size(&ours, 4096).unwrap();
+    bench.keeper.serve(ours).unwrap();
+    wire::send(&theirs, &frame(1, &device), Some(pidfd.as_fd())).unwrap();
+    wire::send(&theirs, &frame(5, b"\0weights"), None).unwrap();
+    // Two greetings, and the answer has begun.
+    let mut begun = [0; 16 + 16 + 38];
+    theirs.read_exact(&mut begun).unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    bench.keeper.remove("weights").unwrap();
+    assert_eq!(bench.keeper.used(), 0);
+    drop((guest, theirs));
     bench.finish();
 }
