@@ -1,13 +1,17 @@
 //! Copies between two devices: ours against the driver's call, without access and with it.
 
+mod handles;
+mod memory;
+
 use std::time::Instant;
 
-use cupola_managers::buffer::Buffer;
 use cupola_managers::peer::PeerError;
-use cupola_managers::{Context, Error, ExecutionManager, PeerAccess, PoolConfig, Stream, ops};
-use cupola_sys::driver::{CUdeviceptr, DriverError};
+use cupola_managers::{Context, Error, ExecutionManager, PeerAccess, Stream, ops};
+use cupola_sys::driver::DriverError;
 
 use super::Figures;
+use handles::Handles;
+use memory::{PoolMemory, RawMemory};
 
 /// The part of the raw rate that copies are to reach.
 const KEPT: f64 = 0.95;
@@ -90,9 +94,13 @@ pub fn run(
     ways(&mut figures, &mut sides, &plan, "through the host")?;
     match access(here, there) {
         Ok(_access) => {
-            sides[0].pool.open_to(there)?;
-            sides[1].pool.open_to(here)?;
+            sides[0].pool.pool.open_to(there)?;
+            sides[1].pool.pool.open_to(here)?;
             ways(&mut figures, &mut sides, &plan, "direct")?;
+            let bytes = plan.largest();
+            for handles in Handles::ALL {
+                handles.measure(&mut figures, &mut sides, bytes, plan.rounds)?;
+            }
         }
         Err(Error::Peer(error)) if matches!(*error, PeerError::NoLink { .. }) => {
             figures.notes.push(format!("no access: {error}"));
@@ -107,66 +115,26 @@ fn access(here: &Context, there: &Context) -> Result<[PeerAccess; 2], Error> {
     Ok([here.peer_access(there)?, there.peer_access(here)?])
 }
 
-/// Memory of one device: a buffer to copy from and one to copy to, of the pool and of the driver.
+/// One device, and its memory.
 struct Side {
     context: Context,
     stream: Stream,
-    pool: cupola_managers::MemoryPool,
-    from: Buffer<u8>,
-    to: Buffer<u8>,
-    raw: [RawMemory; 2],
+    /// Of a pool that may have half of the device.
+    pool: PoolMemory,
+    driver: RawMemory,
 }
 
 impl Side {
     fn new(context: &Context, plan: &Plan) -> Result<Self, PeerBenchError> {
         let bytes = plan.largest();
         let stream = context.streams().create(Default::default())?;
-        let pool = context.memory_pool(PoolConfig::limit(2 * bytes as u64 + (64 << 20)))?;
+        let half = context.memory_info()?.total / 2;
         Ok(Self {
+            pool: PoolMemory::new(context, bytes, half, &stream)?,
+            driver: RawMemory::allocate(context, bytes)?,
             context: context.clone(),
-            from: pool.zeros(bytes, &stream)?,
-            to: pool.zeros(bytes, &stream)?,
-            raw: [
-                RawMemory::new(context, bytes)?,
-                RawMemory::new(context, bytes)?,
-            ],
-            pool,
             stream,
         })
-    }
-}
-
-/// Memory of `cuMemAlloc`.
-struct RawMemory {
-    context: Context,
-    address: CUdeviceptr,
-}
-
-impl RawMemory {
-    fn new(context: &Context, bytes: usize) -> Result<Self, PeerBenchError> {
-        let mut memory = Self {
-            context: context.clone(),
-            address: 0,
-        };
-        let _current = context.enter()?;
-        let driver = context.driver();
-        // SAFETY: the place outlives the call, and the context is current.
-        unsafe {
-            driver.cuMemAlloc_v2(&raw mut memory.address, bytes)?;
-            driver.cuMemsetD8_v2(memory.address, 0, bytes)?;
-        }
-        Ok(memory)
-    }
-}
-
-impl Drop for RawMemory {
-    fn drop(&mut self) {
-        if self.address != 0
-            && let Ok(_current) = self.context.enter()
-        {
-            // SAFETY: allocated by `new`; the streams that used it were waited for.
-            let _ = unsafe { self.context.driver().cuMemFree_v2(self.address) };
-        }
     }
 }
 
@@ -282,8 +250,8 @@ fn by_the_managers(
     bytes: usize,
 ) -> Result<(), PeerBenchError> {
     let (from, to) = from_and_to(sides, source);
-    let part = from.from.slice(..bytes)?;
-    ops::copy_between(part, to.to.slice_mut(..bytes)?, &from.stream)?;
+    let part = from.pool.from.slice(..bytes)?;
+    ops::copy_between(part, to.pool.to.slice_mut(..bytes)?, &from.stream)?;
     Ok(())
 }
 
@@ -293,9 +261,9 @@ fn by_the_driver(sides: &mut [Side; 2], source: usize, bytes: usize) -> Result<(
     // waited for.
     unsafe {
         from.context.driver().cuMemcpyPeerAsync(
-            to.raw[1].address,
+            to.driver.to,
             to.context.as_raw(),
-            from.raw[0].address,
+            from.driver.from,
             from.context.as_raw(),
             bytes,
             from.stream.as_raw(),
