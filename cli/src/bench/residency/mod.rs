@@ -5,6 +5,7 @@
 //! Times are the host's, from a call to the end of a wait for all that it has put.
 
 mod orders;
+mod overlap;
 
 use std::time::Instant;
 
@@ -16,9 +17,6 @@ use cupola_residency::{
 use super::{Figures, median};
 
 const MIB: u64 = 1 << 20;
-
-/// Layers of the model that computes while it is loaded.
-const LAYERS: u64 = 13;
 
 /// Sizes of a measurement.
 struct Plan {
@@ -51,7 +49,7 @@ impl Plan {
                 hits: 1000,
                 sizes: &[16, 64, 256],
                 model: 208,
-                scratch: 16,
+                scratch: 1,
                 evicted: 256,
                 orders: orders::Plan::small(200),
             },
@@ -84,7 +82,7 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Reside
     }
     bench.hit(&mut figures, &plan)?;
     bench.evict(&mut figures, &plan)?;
-    bench.compute(&mut figures, &plan)?;
+    overlap::run(&bench, &mut figures, device.info()?, &plan)?;
     orders::run(&bench, &mut figures, &plan.orders)?;
     Ok(figures)
 }
@@ -226,77 +224,6 @@ impl Bench {
         let written = residency.metrics().bytes_written_back as f64;
         let row = figures.push("bytes that were copied for it", "B", &[written], None);
         row.want(0.0);
-        Ok(())
-    }
-
-    /// A request that finds nothing loaded, whose layers compute as long as they are copied.
-    fn compute(&self, figures: &mut Figures, plan: &Plan) -> Result<(), ResidencyError> {
-        let stream = &self.stream;
-        let bytes = plan.model * MIB;
-        let residency = Residency::new(&self.context, ResidencyConfig::limit(bytes))?;
-        let slot = Self::slot(&residency, "model", bytes)?;
-        let pool = (self.context).memory_pool(PoolConfig::limit((plan.scratch + 2) * MIB))?;
-        let mut scratch = pool.allocate::<u8>((plan.scratch * MIB) as usize, stream)?;
-        drop(residency.lease(&slot, stream)?);
-        self.wait()?;
-        let evicted = || residency.evict(&slot).map(drop);
-        let mut copies = Vec::new();
-        for _ in 0..plan.rounds {
-            evicted()?;
-            copies.push(micros(|| {
-                drop(residency.lease(&slot, stream)?);
-                Ok::<_, ResidencyError>(self.wait()?)
-            })?);
-        }
-        let mut fill = || ops::fill(&mut scratch, 7, stream);
-        let mut fills = Vec::new();
-        for _ in 0..plan.rounds {
-            fills.push(micros(|| {
-                (0..8).try_for_each(|_| fill())?;
-                self.wait()
-            })?);
-        }
-        let layer = median(&copies) / LAYERS as f64;
-        let each = (layer / (median(&fills) / 8.0)).round().max(1.0) as u32;
-        let mut layer = || (0..each).try_for_each(|_| fill());
-        let mut computes = Vec::new();
-        let (mut progressive, mut whole) = (Vec::new(), Vec::new());
-        for _ in 0..plan.rounds {
-            computes.push(micros(|| {
-                (0..LAYERS).try_for_each(|_| layer())?;
-                self.wait()
-            })?);
-            evicted()?;
-            whole.push(micros(|| {
-                let _lease = residency.lease(&slot, stream)?;
-                (0..LAYERS).try_for_each(|_| layer())?;
-                Ok::<_, ResidencyError>(self.wait()?)
-            })?);
-            evicted()?;
-            progressive.push(micros(|| {
-                let mut lease = residency.lease_progressively(&slot, stream)?;
-                for number in 1..=LAYERS {
-                    lease.wait_for(bytes * number / LAYERS, stream)?;
-                    layer()?;
-                }
-                Ok::<_, ResidencyError>(self.wait()?)
-            })?);
-        }
-        let [copies, computes, whole, progressive] =
-            [copies, computes, whole, progressive].map(|it| it.iter().map(|it| it / 1e3).collect());
-        let copies: Vec<f64> = copies;
-        let (copy, compute) = ("a cold model: loading", "a cold model: its work");
-        figures.push(copy, "ms", &copies, None);
-        figures.push(compute, "ms", &computes, None);
-        let longer = match median(&copies) > median(&computes) {
-            true => copy,
-            false => compute,
-        };
-        let first = "a cold request, all of the model first";
-        figures.push(first, "ms", &whole, Some(longer));
-        let row = "a cold request, layer by layer";
-        figures.push(row, "ms", &progressive, Some(longer));
-        figures.want(row, 1.15, &[longer]);
         Ok(())
     }
 }
