@@ -16,7 +16,7 @@ use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Profile, Sweep, Usag
 
 use sweep::{
     access, by_thread, copies, executor, graphs, host, interface, lifecycle, memory, occupancy,
-    opened, profile, sharing, tensor_maps, work,
+    opened, profile, sharing, tensor_maps, tensors, work,
 };
 
 fn machine(version: Version) -> MachineBuilder {
@@ -60,6 +60,12 @@ fn every_call_of_tensor_maps_may_fail() {
     let blackwell = DeviceConfig::new().compute_capability(10, 0);
     let machine = machine(Version::new(13, 0)).device(blackwell);
     run(&Sweep::new(machine, tensor_maps).title("tensor maps, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_an_exchange_of_tensors_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine, tensors).title("tensors of other libraries, CUDA 13.0"));
 }
 
 #[test]

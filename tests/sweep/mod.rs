@@ -10,6 +10,7 @@ mod occupancy;
 mod peers;
 mod sharing;
 mod tensor_maps;
+mod tensors;
 mod work;
 
 pub(crate) use executor::{executor, profile};
@@ -19,4 +20,5 @@ pub(crate) use occupancy::occupancy;
 pub(crate) use peers::{access, copies, opened};
 pub(crate) use sharing::sharing;
 pub(crate) use tensor_maps::tensor_maps;
+pub(crate) use tensors::tensors;
 pub(crate) use work::{by_thread, work};

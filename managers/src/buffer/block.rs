@@ -8,6 +8,7 @@
 
 mod free_on;
 mod outputs;
+mod ready;
 
 use std::fmt;
 use std::mem::ManuallyDrop;

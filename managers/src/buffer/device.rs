@@ -2,6 +2,7 @@
 
 mod cast;
 mod free;
+mod ready;
 mod split;
 mod taint;
 

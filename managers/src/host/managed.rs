@@ -225,6 +225,18 @@ impl<T: DeviceCopy> ManagedBuffer<T> {
         Ok(())
     }
 
+    /// Notes that work of the stream uses the memory; it waits, on the device, for the work that the streams noted
+    /// before have by now.
+    #[track_caller]
+    pub(crate) fn ready_on(&self, stream: &Stream) -> Result<()> {
+        let users = sync::lock(&self.users).clone();
+        self.note(stream)?;
+        for user in users.iter().filter(|user| !user.is(stream)) {
+            submit::order(user, stream)?;
+        }
+        Ok(())
+    }
+
     /// Waits until the host may touch the memory.
     #[track_caller]
     fn wait(&self) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::layout::{elements, fits, is_contiguous};
+use super::layout::{Layout, fits};
 use crate::buffer::{Buffer, DeviceCopy, DeviceSlice};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -62,7 +62,7 @@ impl ArrayInterface {
     #[track_caller]
     pub fn of<T: NumpyElement>(buffer: &Buffer<T>, shape: &[u64], stream: &Stream) -> Result<Self> {
         fits(shape, buffer.len())?;
-        buffer.used_on(stream)?;
+        buffer.ready_on(stream)?;
         let raw = stream.as_raw().addr() as u64;
         Ok(Self {
             shape: shape.to_vec(),
@@ -92,19 +92,15 @@ impl ArrayInterface {
                 T::TYPESTR
             ));
         }
-        let len = elements(&self.shape)?;
-        let size = size_of::<T>() as i64;
-        if let Some(strides) = &self.strides {
-            let whole =
-                strides.len() == self.shape.len() && strides.iter().all(|it| it % size == 0);
-            let in_elements: Vec<i64> = strides.iter().map(|it| it / size).collect();
-            if !whole || !is_contiguous(&self.shape, &in_elements) {
-                return invalid(format!(
-                    "strides {strides:?} of {:?} are not those of C order",
-                    self.shape
-                ));
-            }
+        let size = size_of::<T>() as u64;
+        let layout = Layout::new(self.shape.as_slice().into(), self.strides.as_deref(), size)?;
+        if !layout.is_contiguous {
+            return invalid(format!(
+                "strides {:?} of {:?} are not those of C order",
+                layout.strides, layout.shape
+            ));
         }
+        let len = layout.elements;
         if len > 0 && (self.data == 0 || !self.data.is_multiple_of(align_of::<T>() as u64)) {
             return invalid(format!("no element is at {:#x}", self.data));
         }

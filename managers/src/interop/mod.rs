@@ -7,8 +7,12 @@ pub mod dlpack;
 #[cfg(unix)]
 pub mod external;
 mod layout;
+mod stream_number;
+mod strided;
 
 pub use array_interface::ArrayInterface;
-pub use dlpack::{DlElement, ForeignTensor, TensorError};
+pub use dlpack::{DlElement, ExportedTensor, ForeignTensor, TensorError};
 #[cfg(unix)]
 pub use external::{ExternalAllocation, ExternalBuffer, ExternalMemory, ExternalMemoryConfig};
+pub use stream_number::StreamNumber;
+pub use strided::StridedView;

@@ -3,8 +3,6 @@
 mod allocators;
 mod batches;
 mod buffers;
-#[cfg(target_os = "linux")]
-mod external;
 mod fill;
 mod interop;
 mod modules;

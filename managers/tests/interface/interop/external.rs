@@ -176,7 +176,7 @@ fn another_process_has_the_same_memory() {
         .args([
             "--ignored",
             "--exact",
-            "external::in_another_process",
+            "interop::external::in_another_process",
             "--nocapture",
         ])
         .stdin(Stdio::from(file))
