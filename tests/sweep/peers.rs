@@ -1,8 +1,9 @@
 //! Two devices: the matrix, access, copies and the checks of their first use.
 
+use cupola_managers::ops::{self, Cuboid, Rectangle};
 use cupola_managers::pool::{DeviceLimit, Source};
 use cupola_managers::vmm::Access;
-use cupola_managers::{Context, PoolConfig, ops};
+use cupola_managers::{Context, PoolConfig};
 use cupola_testing::Stage;
 use cupola_testing::sweep::Outcome;
 
@@ -40,6 +41,18 @@ pub(crate) fn copies(stage: &Stage) -> Outcome {
     ops::order(&stream, &other)?;
     ops::copy_between(&from, &mut to, &other)?;
     assert_eq!(to.to_vec(&other)?, [7; 64], "success, but not of the work");
+    ops::fill(&mut to, 0, &other)?;
+    ops::order(&other, &stream)?;
+    let rows = Rectangle::new(3, 4).from_pitch(5).to_pitch(16);
+    ops::copy_between_2d(&from, &mut to, rows, &stream)?;
+    let slices = Cuboid::new(2, 2, 2).to_pitch(4).to_rows(3);
+    ops::copy_between_3d(&from, to.slice_mut(7..)?, slices, &stream)?;
+    let mut near = pool.zeros::<u32>(64, &stream)?;
+    ops::copy_3d(&from, &mut near, slices.from_pitch(3).from_rows(4), &stream)?;
+    ops::order(&stream, &other)?;
+    let copied = |words: Vec<u32>| words.iter().filter(|&&word| word == 7).count();
+    assert_eq!(copied(to.to_vec(&other)?), 12 + 8, "rows and slices");
+    assert_eq!(copied(near.to_vec(&stream)?), 8);
     drop(from);
     drop(pool.zeros::<u32>(64, &stream)?);
     Ok(())

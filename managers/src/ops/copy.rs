@@ -87,6 +87,27 @@ pub(crate) unsafe fn download_raw_at(
     })
 }
 
+/// `cuMemcpyDtoDAsync`.
+///
+/// # Safety
+/// Both are `bytes` bytes of the device until the copy is done.
+#[track_caller]
+pub(super) unsafe fn copy_raw(
+    from: CUdeviceptr,
+    to: CUdeviceptr,
+    bytes: usize,
+    stream: &Stream,
+) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
+    // condition; the stream is alive.
+    stream.submit(id::cuMemcpyDtoDAsync_v2, |driver, raw| unsafe {
+        driver.cuMemcpyDtoDAsync_v2(to, from, bytes, raw)
+    })
+}
+
 /// Copies pinned memory, or [part](crate::PinnedBuffer::slice) of it, to the device
 /// (`cuMemcpyHtoDAsync`). The lengths are equal. Copies of one pinned buffer run one after the
 /// other, also those of different parts and on different streams.
@@ -163,61 +184,6 @@ fn put_to_host<T: DeviceCopy>(
     // SAFETY: the pinned buffer remembers the copy and waits for it before a caller looks at it or
     // frees it; the device memory is freed after the work on the stream.
     copying.end(unsafe { download_raw(from.as_raw(), to.as_ptr().cast(), bytes, stream) })
-}
-
-/// Copies within the device (`cuMemcpyDtoDAsync`). The lengths are equal.
-///
-/// # Errors
-/// [`Error::Invalid`] when the lengths differ; [`Error::WrongContext`] when the memory is another
-/// context's; [`Error::Full`] when there are too many events for one more, which memory of another
-/// stream may need; [`Error::Poisoned`], [`Error::Forked`]; in
-/// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
-#[doc(alias = "cuMemcpyDtoDAsync")]
-#[track_caller]
-pub fn copy<'s, 'd, T: DeviceCopy>(
-    from: impl Into<DeviceSlice<'s, T>>,
-    to: impl Into<DeviceSliceMut<'d, T>>,
-    stream: &Stream,
-) -> Result<()> {
-    let (from, to) = (from.into(), to.into());
-    same_len(from.len(), to.len())?;
-    let copied = put_within(from, &to, stream);
-    to.end_write(stream, copied, || Written::All)
-}
-
-#[track_caller]
-fn put_within<T: DeviceCopy>(
-    from: DeviceSlice<'_, T>,
-    to: &DeviceSliceMut<'_, T>,
-    stream: &Stream,
-) -> Result<()> {
-    from.check_written(stream)?;
-    from.join(stream)?;
-    to.join(stream)?;
-    let bytes = from.len() * size_of::<T>();
-    // SAFETY: both are `bytes` bytes, freed after the work on the stream.
-    unsafe { copy_raw(from.as_raw(), to.as_raw(), bytes, stream) }
-}
-
-/// `cuMemcpyDtoDAsync`.
-///
-/// # Safety
-/// Both are `bytes` bytes of the device until the copy is done.
-#[track_caller]
-pub(super) unsafe fn copy_raw(
-    from: CUdeviceptr,
-    to: CUdeviceptr,
-    bytes: usize,
-    stream: &Stream,
-) -> Result<()> {
-    if bytes == 0 {
-        return Ok(());
-    }
-    // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
-    // condition; the stream is alive.
-    stream.submit(id::cuMemcpyDtoDAsync_v2, |driver, raw| unsafe {
-        driver.cuMemcpyDtoDAsync_v2(to, from, bytes, raw)
-    })
 }
 
 /// Copies a slice to the device, in the order of `stream`, and waits until that is done. Work that

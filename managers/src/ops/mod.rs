@@ -16,19 +16,24 @@
 mod batch;
 mod copy;
 mod copy2d;
+mod device_copy;
 mod global;
 mod health;
 mod host;
 mod launch;
 mod order;
 mod owned;
-mod peer;
 mod set;
+mod shape;
 mod transfer;
 
 pub use batch::{Batched, CopyBatch};
-pub use copy::{copy, copy_to_device, copy_to_host, read, write};
-pub use copy2d::{Rectangle, copy_2d, copy_to_device_2d, copy_to_host_2d, read_2d, write_2d};
+pub use copy::{copy_to_device, copy_to_host, read, write};
+pub use copy2d::{copy_to_device_2d, copy_to_host_2d, read_2d, write_2d};
+pub use device_copy::{
+    PeerAddress, copy, copy_2d, copy_3d, copy_between, copy_between_2d, copy_between_3d,
+    copy_between_raw,
+};
 pub use health::{StreamHealth, health};
 pub use host::host_function;
 pub use launch::{
@@ -38,8 +43,8 @@ pub use launch::{
 };
 pub use order::{elapsed, order, query, query_event, record, synchronize, synchronize_event, wait};
 pub use owned::{Transfer, download, upload};
-pub use peer::{PeerAddress, copy_between, copy_between_raw};
 pub use set::{fill, set_bytes, zero};
+pub use shape::{Cuboid, Rectangle};
 
 pub(crate) use copy::{download_raw, download_raw_at, same_len, upload_raw};
 pub(crate) use launch::check_launch;

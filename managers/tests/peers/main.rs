@@ -2,6 +2,7 @@
 //! devices of several topologies in strict mode.
 
 mod access;
+mod boxes;
 mod check;
 mod copies;
 mod matrix;
