@@ -16,6 +16,7 @@ mod event;
 mod graph;
 mod managers;
 mod object_pool;
+mod peers;
 mod piece;
 mod pipeline;
 mod pool;

@@ -19,6 +19,7 @@ use loom::sync::{Mutex, MutexGuard};
 
 use crate::driver::{ContextCore, Ledger, Ownership};
 use crate::error::Site;
+use crate::models::peers::switch;
 use crate::sync::per_thread;
 
 #[derive(Default)]
@@ -197,6 +198,11 @@ pub(super) fn green(
 
 /// A context of this device, as a context manager makes one.
 pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore> {
+    context_on(0, driver, ledger)
+}
+
+/// A context of the device with this ordinal.
+pub(super) fn context_on(ordinal: u32, driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore> {
     let raw = ptr::without_provenance_mut(new_context());
     let ledger = Arc::clone(ledger);
     // SAFETY: made just now, for this value alone.
@@ -206,7 +212,7 @@ pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore>
             raw,
             Ownership::Created,
             None,
-            (0, 0),
+            (ordinal as CUdevice, ordinal),
             ledger,
             Site::here(),
         )
@@ -347,7 +353,10 @@ unsafe extern "C" fn get_current(context: *mut CUcontext) -> CUresult {
 
 unsafe extern "C" fn synchronize() -> CUresult {
     match current() {
-        Some(_) => CUresult::CUDA_SUCCESS,
+        Some(_) => {
+            switch::synchronized();
+            CUresult::CUDA_SUCCESS
+        }
         None => CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
     }
 }
@@ -500,6 +509,9 @@ unsafe impl ProcAddress for Source {
             }
             "cuGreenCtxDestroy" => destroy_green as pfn::cuGreenCtxDestroy as _,
             "cuCtxSynchronize" => synchronize as pfn::cuCtxSynchronize as _,
+            "cuDeviceCanAccessPeer" => switch::can_access as pfn::cuDeviceCanAccessPeer as _,
+            "cuCtxEnablePeerAccess" => switch::enable as pfn::cuCtxEnablePeerAccess as _,
+            "cuCtxDisablePeerAccess" => switch::disable as pfn::cuCtxDisablePeerAccess as _,
             "cuCtxDestroy_v2" => destroy_context as pfn::cuCtxDestroy_v2 as _,
             "cuEventCreate" => create_event as pfn::cuEventCreate as _,
             "cuEventDestroy_v2" => destroy_event as pfn::cuEventDestroy_v2 as _,

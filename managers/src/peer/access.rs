@@ -88,12 +88,14 @@ impl PeerAccess {
         let _defer = DeferCallbacks::new();
         let mut waited = Ok(());
         let is_lost = || !(self.own.is_healthy() && self.peer.is_healthy());
-        let (_peers, end) = self.own.peers().end(self.peer.current_identity(), || {
+        let (peers, end) = self.own.peers().end(self.peer.current_identity(), || {
             if !is_lost() {
                 waited = self.wait();
             }
             waited.is_ok() && !is_lost()
         });
+        // Until the access is disabled: a thread that asks for it then enables it again.
+        let _peers = (!mutant!("peer_access_disabled_unlocked")).then_some(peers);
         match end {
             GrantEnd::Disable if !is_lost() => waited.and_then(|()| self.disable()),
             // A lost context has no access to anything, and gives none.

@@ -66,9 +66,19 @@ fn corrupt(corruption: PeerCorruption) -> Error {
 /// [`Error::Peer`]; what the driver returned, and the next copy tries again.
 #[track_caller]
 pub(crate) fn check_copies(from: &Arc<ContextCore>, to: &Arc<ContextCore>) -> Result<()> {
+    check_copies_by(from, to, copies)
+}
+
+/// As [`check_copies`], by this check.
+#[track_caller]
+pub(crate) fn check_copies_by(
+    from: &Arc<ContextCore>,
+    to: &Arc<ContextCore>,
+    run: impl FnOnce(&ContextCore, &ContextCore) -> Result<Option<PeerCorruption>>,
+) -> Result<()> {
     let _defer = DeferCallbacks::new();
     let mut peers = from.peers().lock();
-    check(&mut peers, from, to, PeerUse::Copies, copies)
+    check(&mut peers, from, to, PeerUse::Copies, run)
 }
 
 /// Before the first use of an access of `own` to the memory of `peer`, which is enabled.

@@ -54,6 +54,8 @@ mod probe;
 pub use access::PeerAccess;
 pub use check::PeerCheck;
 pub(crate) use check::check_copies;
+#[cfg(loom)]
+pub(crate) use check::check_copies_by;
 pub use corruption::{PeerCorruption, PeerPath};
 pub use error::PeerError;
 pub use matrix::{PeerLink, PeerMatrix};
