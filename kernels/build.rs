@@ -1,5 +1,5 @@
 //! Embeds the device kernels: writes `embedded_table.rs` from `device/*.cu` and
-//! `ptx/*.ptx`.
+//! `ptx/*.ptx`, and of some sources a second PTX, `ptx/sm_90/*.ptx`.
 //!
 //! Each PTX file records the SHA-256 of the sources it was made from. A file that does not
 //! match is a build error, so that no program ever runs a kernel that is not in its
@@ -42,38 +42,50 @@ fn embed() -> Result<(), String> {
         ));
     }
 
+    let for_sm_90 = names(&root.join("ptx/sm_90"), "ptx")?;
+    if let Some(stray) = for_sm_90.iter().find(|name| !sources.contains(name)) {
+        return Err(format!(
+            "kernels/ptx/sm_90/{stray}.ptx has no source in kernels/device; run `cargo xtask ptx`"
+        ));
+    }
+
     let mut table = String::from("&[\n");
     for name in &sources {
         let source = read_text(&root.join(format!("device/{name}.cu")))?;
-        let ptx = read_text(&root.join(format!("ptx/{name}.ptx")))?;
         let mut hasher = Sha256::new();
         for text in headers.iter().chain([&source]) {
             hasher.update(text);
         }
         let hash = format!("{:x}", hasher.finalize());
-        let recorded = ptx
-            .lines()
-            .find_map(|line| line.strip_prefix("// source-sha256: "));
-        if recorded != Some(hash.as_str()) {
-            return Err(format!(
-                "kernels/ptx/{name}.ptx was not made from the present {name}.cu and {HEADERS:?} \
-                 (it records source SHA-256 {}, they have {hash}); \
-                 run `cargo xtask ptx`",
-                recorded.unwrap_or("none")
-            ));
-        }
+        let ptx = compiled_text(&root, &format!("ptx/{name}.ptx"), &hash)?;
         let entries = entries(&ptx);
         if entries.is_empty() {
             return Err(format!("kernels/ptx/{name}.ptx has no entry"));
         }
-        if ptx.contains('\0') {
-            return Err(format!("kernels/ptx/{name}.ptx contains a NUL"));
+        let sm_90 = match for_sm_90.contains(name) {
+            true => Some(compiled_text(
+                &root,
+                &format!("ptx/sm_90/{name}.ptx"),
+                &hash,
+            )?),
+            false => None,
+        };
+        if sm_90
+            .as_ref()
+            .is_some_and(|ptx| self::entries(ptx) != entries)
+        {
+            return Err(format!(
+                "kernels/ptx/sm_90/{name}.ptx has other kernels than kernels/ptx/{name}.ptx; \
+                 run `cargo xtask ptx`"
+            ));
         }
         writeln!(
             table,
             "    Embedded {{\n        name: {name:?},\n        source: {source:?},\n        \
-             ptx: {:?},\n        entries: &{entries:?},\n        source_sha256: {hash:?},\n    }},",
-            format!("{ptx}\0")
+             ptx: {:?},\n        sm_90: {:?},\n        entries: &{entries:?},\n        \
+             source_sha256: {hash:?},\n    }},",
+            format!("{ptx}\0"),
+            sm_90
         )
         .map_err(|error| error.to_string())?;
     }
@@ -81,6 +93,25 @@ fn embed() -> Result<(), String> {
 
     let target = PathBuf::from(variable("OUT_DIR")?).join("embedded_table.rs");
     fs::write(&target, table).map_err(|error| format!("{}: {error}", target.display()))
+}
+
+/// A PTX text that was made from the sources of this hash.
+fn compiled_text(root: &Path, name: &str, hash: &str) -> Result<String, String> {
+    let ptx = read_text(&root.join(name))?;
+    let recorded = ptx
+        .lines()
+        .find_map(|line| line.strip_prefix("// source-sha256: "));
+    if recorded != Some(hash) {
+        return Err(format!(
+            "kernels/{name} was not made from the present source and {HEADERS:?} \
+             (it records source SHA-256 {}, they have {hash}); run `cargo xtask ptx`",
+            recorded.unwrap_or("none")
+        ));
+    }
+    if ptx.contains('\0') {
+        return Err(format!("kernels/{name} contains a NUL"));
+    }
+    Ok(ptx)
 }
 
 /// The names of the kernels in a PTX text, in order.

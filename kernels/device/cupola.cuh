@@ -26,6 +26,16 @@
 #define CUPOLA_REGISTER(name, family) name.x
 #endif
 
+// What is compiled for, `10 * major + minor`: instructions of that architecture may be used. A compiler that
+// does not know the architecture is told by this macro, and is given a later one's PTX to write by `asm`.
+#ifndef CUPOLA_SM
+#ifdef __CUDA_ARCH__
+#define CUPOLA_SM (__CUDA_ARCH__ / 10)
+#else
+#define CUPOLA_SM 0
+#endif
+#endif
+
 namespace cupola {
 
 using i8 = signed char;
@@ -72,6 +82,28 @@ CUPOLA_DEVICE void grid_stride(u64 begin, u64 end, Body body) {
     for (u64 i = begin + thread(); i < end; i += threads()) {
         body(i);
     }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Programmatic dependent launch: a kernel that starts while the one before it on its stream still runs.
+//
+// A kernel that may be launched so calls `wait_for_predecessor` with all of its threads before any of them
+// touches memory. Before sm_90 no kernel starts early, and both functions do nothing.
+
+/// Lets the next kernel on the stream start once all blocks have come here or have ended, if it was launched to
+/// start early. It waits for the end of this one before it touches memory, so the earliest place is the best.
+CUPOLA_DEVICE void launch_dependents() {
+#if CUPOLA_SM >= 90
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/// Waits until the kernels before this one on the stream have ended, and what they wrote is seen: those too that
+/// they waited for. Nothing is waited for in a kernel that did not start early.
+CUPOLA_DEVICE void wait_for_predecessor() {
+#if CUPOLA_SM >= 90
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -127,6 +159,43 @@ CUPOLA_DEVICE Pack<T, N> load(const T* address) {
     return *(const Pack<T, N>*)address;
 #endif
 }
+
+/// As `load`, of elements in global memory that no thread reads again, beside others that are read now: from
+/// sm_90 on packs of 16 bytes take no room in the first cache, and the second fetches 256 bytes at once.
+template <u32 N, typename T>
+CUPOLA_DEVICE Pack<T, N> load_once(const T* address) { return load<N>(address); }
+
+#if CUPOLA_SM >= 90
+// Volatile, so that none is moved to before `wait_for_predecessor`.
+#define CUPOLA_LOAD_4(T, type, constraint)                                                             \
+    template <>                                                                                        \
+    CUPOLA_DEVICE Pack<T, 4> load_once<4>(const T* address) {                                          \
+        Pack<T, 4> pack;                                                                               \
+        T* to = pack.lanes;                                                                            \
+        asm volatile("ld.global.L1::no_allocate.L2::256B.v4." type " {%0, %1, %2, %3}, [%4];"          \
+                     : constraint(to[0]), constraint(to[1]), constraint(to[2]), constraint(to[3])      \
+                     : "l"(address));                                                                  \
+        return pack;                                                                                   \
+    }
+CUPOLA_LOAD_4(f32, "f32", "=f")
+CUPOLA_LOAD_4(i32, "s32", "=r")
+CUPOLA_LOAD_4(u32, "u32", "=r")
+#undef CUPOLA_LOAD_4
+#define CUPOLA_LOAD_2(T, type, constraint)                                                             \
+    template <>                                                                                        \
+    CUPOLA_DEVICE Pack<T, 2> load_once<2>(const T* address) {                                          \
+        Pack<T, 2> pack;                                                                               \
+        T* to = pack.lanes;                                                                            \
+        asm volatile("ld.global.L1::no_allocate.L2::256B.v2." type " {%0, %1}, [%2];"                  \
+                     : constraint(to[0]), constraint(to[1])                                            \
+                     : "l"(address));                                                                  \
+        return pack;                                                                                   \
+    }
+CUPOLA_LOAD_2(f64, "f64", "=d")
+CUPOLA_LOAD_2(i64, "s64", "=l")
+CUPOLA_LOAD_2(u64, "u64", "=l")
+#undef CUPOLA_LOAD_2
+#endif
 
 /// N elements to `address`, for which `is_pack` holds.
 template <u32 N, typename T>
@@ -451,7 +520,10 @@ namespace detail {
 
 /// What this thread wrote before, all threads of the device see that see what it writes afterwards.
 CUPOLA_DEVICE void device_fence() {
-#if defined(__clang__) && defined(__CUDA__)
+#if CUPOLA_SM >= 90
+    // Enough for that, where `__threadfence` also puts all fences in one order.
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#elif defined(__clang__) && defined(__CUDA__)
     __nvvm_membar_gl();
 #else
     __threadfence();
@@ -564,7 +636,7 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
             Pack<T, N> packs[PACKS_IN_FLIGHT];
 #pragma unroll
             for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
-                packs[p] = load<N>(input + at + p * Threads * N);
+                packs[p] = load_once<N>(input + at + p * Threads * N);
             }
 #pragma unroll
             for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {

@@ -5,6 +5,7 @@
 // one of the smallest index is taken.
 //
 // Launch:  exactly 256 threads a block (x), any grid (x); no dynamic shared memory.
+// Early:   from sm_90 on it waits for the kernel before it, see cupola.cuh.
 // Memory:  input is n elements, naturally aligned, and result is one index, which is overwritten. scratch is
 //          16 bytes and 16 for each block, at a multiple of 16; its first four bytes are zero before the
 //          launch and after it. A grid of one block does not touch it.
@@ -56,6 +57,8 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
     static_assert(sizeof(Found<T>) == 16, "what scratch has for each block");
     constexpr u32 N = lanes_of<T>();
     constexpr u32 tile = THREADS * N * PACKS_IN_FLIGHT;
+    launch_dependents();
+    wait_for_predecessor();
     First<T, Order> first;
     Found<T> found = {T(), NONE};
     u64 tiles = is_pack<N>(input) ? n / tile : 0;
@@ -65,7 +68,7 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
         Pack<T, N> packs[PACKS_IN_FLIGHT];
 #pragma unroll
         for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
-            packs[p] = load<N>(input + at + p * THREADS * N);
+            packs[p] = load_once<N>(input + at + p * THREADS * N);
         }
 #pragma unroll
         for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {

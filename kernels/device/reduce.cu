@@ -4,6 +4,7 @@
 //          therefore gives the same bits on every device, whatever the alignment. Floats round each
 //          addition to nearest even; integers wrap, so signed ones are summed as unsigned ones.
 // Launch:  exactly 256 threads a block (x), any grid (x); no dynamic shared memory.
+// Early:   from sm_90 on it waits for the kernel before it, see cupola.cuh.
 // Memory:  input is n elements and result is one, naturally aligned. scratch is 16 bytes and 16 for each
 //          block, at a multiple of 16; its first four bytes are zero before the launch and after it. A grid
 //          of one block does not touch it. result is overwritten; with n = 0 it becomes zero.
@@ -20,6 +21,8 @@ using namespace cupola;
     extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                            \
     cupola_reduce_sum_##T(const T* input, u64 n, void* scratch, T* result) {                   \
         __shared__ T lanes[THREADS];                                                           \
+        launch_dependents();                                                                   \
+        wait_for_predecessor();                                                                \
         reduce_grid<THREADS, lanes_of<T>()>(n, input, (T)0, Add<T>(), lanes, scratch, result); \
     }
 

@@ -5,13 +5,15 @@
 
 use core::ffi::CStr;
 
-/// One file of device code: its source, its portable PTX and the kernels in it.
+/// One file of device code: its source, its portable PTX, of some a second one for newer devices, and
+/// the kernels in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Embedded {
     name: &'static str,
     source: &'static str,
     /// Ends in NUL, as `cuModuleLoadData` wants it.
     ptx: &'static str,
+    sm_90: Option<&'static str>,
     entries: &'static [&'static str],
     source_sha256: &'static str,
 }
@@ -64,10 +66,29 @@ impl Embedded {
         self.source
     }
 
-    /// The PTX for sm_60 and later.
+    /// The PTX for sm_60 and later: for every device.
     #[must_use]
     pub fn ptx(&self) -> &'static str {
         self.ptx.trim_end_matches('\0')
+    }
+
+    /// The PTX of the same kernels for sm_90 and later, of PTX 7.8 (CUDA 11.8), of files whose kernels are faster
+    /// with it: they let the next kernel on the stream start early and wait for the one before them
+    /// (`griddepcontrol`), say that their input is read once, and have lighter fences. Results have the same bits.
+    #[must_use]
+    pub const fn ptx_sm_90(&self) -> Option<&'static str> {
+        self.sm_90
+    }
+
+    /// The PTX that a device of this compute capability runs fastest: [`ptx_sm_90`](Self::ptx_sm_90) from 9.0 on
+    /// where there is one, else [`ptx`](Self::ptx). A driver that does not know its version refuses it with
+    /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`.
+    #[must_use]
+    pub fn ptx_for(&self, compute_capability: (u32, u32)) -> &'static str {
+        match self.sm_90 {
+            Some(ptx) if compute_capability >= (9, 0) => ptx,
+            _ => self.ptx(),
+        }
     }
 
     /// The PTX with its terminating NUL, for `cuModuleLoadData`.
@@ -144,6 +165,48 @@ mod tests {
             assert_eq!(file.ptx_c_str().to_bytes(), file.ptx().as_bytes());
             assert!(file.ptx().contains(".target sm_60"), "{}", file.name());
         }
+    }
+
+    // Without it a kernel that is launched early could touch memory that the kernel before it still uses, or be
+    // one that a device of its architecture refuses.
+    #[test]
+    fn kernels_for_sm_90_wait_before_they_touch_memory() {
+        let mut kernels = 0;
+        for file in EMBEDDED {
+            let Some(ptx) = file.ptx_sm_90() else {
+                continue;
+            };
+            assert!(ptx.contains("\n.version 7.8\n.target sm_90\n"));
+            assert_eq!(file.ptx_for((8, 9)), file.ptx());
+            assert_eq!(file.ptx_for((9, 0)), ptx);
+            assert_eq!(file.ptx_for((12, 0)), ptx);
+            for entry in file.entries() {
+                let declaration = format!(".visible .entry {entry}(");
+                let (_, rest) = ptx.split_once(&declaration).expect("the entry");
+                let (_, body) = rest.split_once("\n{\n").expect("its body");
+                let (before, _) = body
+                    .split_once("griddepcontrol.wait;")
+                    .expect("it waits for the kernel before it");
+                let words = before
+                    .lines()
+                    .filter_map(|line| line.split_whitespace().next());
+                for word in words.filter(|word| *word != "//") {
+                    // Each thread comes by the wait, and no memory is touched before.
+                    let is_allowed = [
+                        ".reg",
+                        ".shared",
+                        "ld.param",
+                        "cvta.",
+                        "mov.",
+                        "griddepcontrol.",
+                    ];
+                    let is_harmless = is_allowed.iter().any(|start| word.starts_with(start));
+                    assert!(is_harmless, "{entry}: {word} before the wait");
+                }
+                kernels += 1;
+            }
+        }
+        assert_eq!(kernels, 4 + 12 + 12, "sums, extrema and their indices");
     }
 
     // Without it an entry of the table that only chunks of hundreds of megabytes use

@@ -1,4 +1,5 @@
-//! `cargo xtask ptx`: compiles `kernels/device/*.cu` to the portable PTX in `kernels/ptx`.
+//! `cargo xtask ptx`: compiles `kernels/device/*.cu` to the portable PTX in `kernels/ptx`, and some of them a
+//! second time, to PTX for sm_90 in `kernels/ptx/sm_90`.
 //!
 //! The compiler is clang 14 and no other: the files are checked in, and CI proves that
 //! they are current by making them again and comparing bytes. No part of a CUDA toolkit
@@ -51,7 +52,39 @@ const HEADERS: [&str; 4] = [
     "builtins/intrinsics.cuh",
 ];
 
-/// Writes every `kernels/ptx/NAME.ptx`, or with `check` compares them with what would be
+/// PTX for one architecture and later ones.
+struct Variant {
+    /// Where the files are in `kernels/ptx`.
+    folder: &'static str,
+    /// The sources that are compiled for it; `None` for all.
+    sources: Option<&'static [&'static str]>,
+    /// What the compiler is told beyond [`FLAGS`].
+    flags: &'static [&'static str],
+    /// The lines that say what the PTX is for, as the compiler writes them, and what they become.
+    head: &'static [(&'static str, &'static str)],
+}
+
+const VARIANTS: [Variant; 2] = [
+    Variant {
+        folder: "",
+        sources: None,
+        flags: &[],
+        head: &[],
+    },
+    // clang 14 does not know sm_90. It writes the instructions that the sources have as `asm`; all else is
+    // code for sm_60, which is code for sm_90 too. PTX 7.8, of CUDA 11.8, is the first with sm_90.
+    Variant {
+        folder: "sm_90",
+        sources: Some(&["extrema.cu", "extrema_index.cu", "reduce.cu"]),
+        flags: &["-DCUPOLA_SM=90"],
+        head: &[
+            ("\n.version 6.0\n", "\n.version 7.8\n"),
+            ("\n.target sm_60\n", "\n.target sm_90\n"),
+        ],
+    },
+];
+
+/// Writes every `kernels/ptx/NAME.ptx` and those for sm_90, or with `check` compares them with what would be
 /// written and fails with the list of those that differ.
 ///
 /// # Errors
@@ -74,34 +107,48 @@ pub(crate) fn run(check: bool) -> Result<()> {
     };
 
     let device = kernels.join("device");
-    let output = kernels.join("ptx");
     let headers = HEADERS.map(|name| read_text(&device.join(name)));
     let headers = headers.into_iter().collect::<Result<Vec<_>>>()?;
+    let sources = files_with_extension(&device, "cu")?;
     let mut stale = Vec::new();
-    let mut expected = Vec::new();
-    for source in files_with_extension(&device, "cu")? {
-        let target = output
-            .join(source.file_name().context("a source without a name")?)
-            .with_extension("ptx");
-        let ptx = compile(&clang, &device, &source, &headers)?;
-        if !check {
-            write_if_changed(&target, &ptx)?;
-        } else if read_text(&target).ok().as_deref() != Some(ptx.as_str()) {
-            stale.push(file_name(&target));
+    for variant in &VARIANTS {
+        let output = kernels.join("ptx").join(variant.folder);
+        let mut expected = Vec::new();
+        for source in &sources {
+            let name = file_name(source);
+            if variant
+                .sources
+                .is_some_and(|of| !of.contains(&name.as_str()))
+            {
+                continue;
+            }
+            let target = output.join(&name).with_extension("ptx");
+            let ptx = compile(&clang, variant, &device, source, &headers)?;
+            if !check {
+                write_if_changed(&target, &ptx)?;
+            } else if read_text(&target).ok().as_deref() != Some(ptx.as_str()) {
+                stale.push(variant.name_of(&target));
+            }
+            expected.push(target);
         }
-        expected.push(target);
-    }
-    ensure!(!expected.is_empty(), "no .cu file in {}", device.display());
-
-    for file in files_with_extension(&output, "ptx")? {
-        if expected.contains(&file) {
-            continue;
-        }
-        if check {
-            stale.push(format!("{} (has no source)", file_name(&file)));
-        } else {
-            fs::remove_file(&file).with_context(|| format!("removing {}", file.display()))?;
-            println!("removed {}", file_name(&file));
+        let wanted = variant.sources.map_or(1, <[_]>::len);
+        ensure!(
+            expected.len() >= wanted,
+            "{} has {} sources of {wanted} for kernels/ptx/{}",
+            device.display(),
+            expected.len(),
+            variant.folder
+        );
+        for file in files_with_extension(&output, "ptx")? {
+            if expected.contains(&file) {
+                continue;
+            }
+            if check {
+                stale.push(format!("{} (has no source)", variant.name_of(&file)));
+            } else {
+                fs::remove_file(&file).with_context(|| format!("removing {}", file.display()))?;
+                println!("removed {}", variant.name_of(&file));
+            }
         }
     }
     ensure!(
@@ -110,6 +157,27 @@ pub(crate) fn run(check: bool) -> Result<()> {
         stale.join(", ")
     );
     Ok(())
+}
+
+impl Variant {
+    /// A file's name in `kernels/ptx`.
+    fn name_of(&self, file: &Path) -> String {
+        let name = Path::new(self.folder).join(file_name(file));
+        name.display().to_string()
+    }
+
+    /// The text that the compiler wrote, for what this is for.
+    fn for_its_architecture(&self, mut ptx: String) -> Result<String> {
+        for (written, wanted) in self.head {
+            ensure!(
+                ptx.matches(written).count() == 1,
+                "the compiler did not write {:?} once",
+                written.trim()
+            );
+            ptx = ptx.replace(written, wanted);
+        }
+        Ok(ptx)
+    }
 }
 
 /// A compiler of the right version.
@@ -154,12 +222,19 @@ fn clang_version(text: &str) -> Option<&str> {
 }
 
 /// The text of the .ptx file of `source`.
-fn compile(clang: &Clang, device: &Path, source: &Path, headers: &[String]) -> Result<String> {
+fn compile(
+    clang: &Clang,
+    variant: &Variant,
+    device: &Path,
+    source: &Path,
+    headers: &[String],
+) -> Result<String> {
+    let flags = [FLAGS, variant.flags].concat();
     let name = file_name(source);
     // Run in the folder, with a relative name, so that no path can reach the output.
     let answer = Command::new(&clang.program)
         .current_dir(device)
-        .args(FLAGS)
+        .args(&flags)
         .arg(&name)
         .args(["-o", "-"])
         .output()
@@ -170,6 +245,7 @@ fn compile(clang: &Clang, device: &Path, source: &Path, headers: &[String]) -> R
         String::from_utf8_lossy(&answer.stderr)
     );
     let ptx = String::from_utf8(answer.stdout).with_context(|| format!("the PTX of {name}"))?;
+    let ptx = (variant.for_its_architecture(ptx)).with_context(|| format!("the PTX of {name}"))?;
     let hash = source_hash(headers, &read_text(source)?);
     Ok(format!(
         "// Generated by `cargo xtask ptx`; do not edit.\n\
@@ -178,7 +254,7 @@ fn compile(clang: &Clang, device: &Path, source: &Path, headers: &[String]) -> R
          // compiler: clang {} {}\n\
          {}",
         clang.version,
-        FLAGS.join(" "),
+        flags.join(" "),
         ptx.trim_start_matches('\n')
     ))
 }

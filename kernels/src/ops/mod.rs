@@ -25,6 +25,7 @@ use std::sync::Arc;
 use cupola_managers::module::{Function, Module};
 use cupola_managers::ops::LaunchConfig;
 use cupola_managers::{Context, DeviceInfo, Error, Result};
+use cupola_sys::driver::CUresult;
 
 pub use arithmetic::Operand;
 pub use convert::ConvertTo;
@@ -57,13 +58,15 @@ impl Kernels {
     /// device that `info` describes. The others, which are many, are loaded with the first call of a
     /// method that needs them, a file for each family, or by [`preload`](Self::preload).
     /// A real driver compiles the PTX for its GPU when it loads it, and keeps the result in
-    /// its own cache for the next process.
+    /// its own cache for the next process. Of reductions there is a second PTX for devices of compute capability
+    /// 9.0 and later ([`Embedded::ptx_for`]), whose kernels start before the kernel before them has ended; a
+    /// driver before CUDA 11.8 gets the first one there too, with the same results.
     ///
     /// # Errors
     /// As [`ModuleManager::load_ptx`](cupola_managers::module::ModuleManager::load_ptx) and
     /// [`Module::function`]; nothing stays loaded then.
     pub fn load(context: &Context, info: &DeviceInfo) -> Result<Self> {
-        let mut loader = Loader::default();
+        let mut loader = Loader::new(info.compute_capability);
         Ok(Self {
             multiprocessors: info.multiprocessors,
             histogram: loader.of::<Histogram>(context)?,
@@ -78,14 +81,22 @@ impl Kernels {
 }
 
 /// Loads each file once, however many of its kernels are asked for.
-#[derive(Default)]
 struct Loader {
+    compute_capability: (u32, u32),
     modules: Vec<(&'static str, Module)>,
     /// Those of files that were loaded before their first launch.
     functions: HashMap<&'static str, Function>,
 }
 
 impl Loader {
+    fn new(compute_capability: (u32, u32)) -> Self {
+        Self {
+            compute_capability,
+            modules: Vec::new(),
+            functions: HashMap::new(),
+        }
+    }
+
     fn of<A: Arguments>(&mut self, context: &Context) -> Result<Function> {
         self.function(context, A::ENTRY.to_str().unwrap_or_default())
     }
@@ -106,12 +117,26 @@ impl Loader {
         let place = match self.modules.iter().position(is_it) {
             Some(place) => place,
             None => {
-                let module = context.modules().load_ptx(file.ptx())?;
+                let module = self.load(context, file)?;
                 self.modules.push((file.name(), module));
                 self.modules.len() - 1
             }
         };
         Ok(&self.modules[place].1)
+    }
+
+    fn load(&self, context: &Context, file: &Embedded) -> Result<Module> {
+        let (newest, portable) = (file.ptx_for(self.compute_capability), file.ptx());
+        match context.modules().load_ptx(newest) {
+            // By a driver that is older than the PTX, though the device runs it. The kernels are the same.
+            Err(error)
+                if error.status() == Some(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+                    && newest != portable =>
+            {
+                context.modules().load_ptx(portable)
+            }
+            loaded => loaded,
+        }
     }
 
     /// Every kernel of a file.

@@ -2,7 +2,8 @@
 
 use cupola_managers::Result;
 use cupola_managers::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
-use cupola_managers::ops::launch;
+use cupola_managers::module::Function;
+use cupola_managers::ops::{LaunchAttributes, launch_with};
 use cupola_managers::runtime::RuntimeContext;
 use cupola_managers::stream::Stream;
 
@@ -39,7 +40,9 @@ impl Kernels {
     /// Sets `total`, one element, to the sum of `input`. The order of additions depends on
     /// the length alone: the same input gives the same bits on every device. Integers wrap.
     ///
-    /// This and each of the other reductions is one launch.
+    /// This and each of the other reductions is one launch. From compute capability 9.0 on it starts before the
+    /// kernel before it on the stream has ended, and waits for that before it touches memory
+    /// ([`LaunchAttributes::programmatic`]); in a capture it does not start early.
     ///
     /// # Errors
     /// `Error::Invalid` if `total` is not one element; as [`fill`](Self::fill).
@@ -153,9 +156,22 @@ impl Kernels {
             .library
             .function(LibraryKernel::Reduce(reduction, T::TYPE))?;
         let config = geometry::reduce(n).into();
+        let attributes = attributes(function, stream);
+        let arguments = (input, n, scratch, result);
         // SAFETY: the kernel takes these types in this order, reads `n` elements and writes one. Scratch
         // memory is for the largest grid, and is not touched by a grid of one block. Whatever it
-        // holds, the kernel touches nothing else for it.
-        unsafe { launch(function, config, (input, n, scratch, result), stream) }
+        // holds, the kernel touches nothing else for it. One that starts early waits with all of its threads
+        // before it touches memory.
+        unsafe { launch_with(function, config, attributes, arguments, stream) }
+    }
+}
+
+/// A kernel that waits for the one before it may start before that has ended. In a capture it would make an
+/// edge with data, which drivers have since CUDA 12.3, and which questions about a graph's edges without a place for
+/// the data are refused for: there it is a launch like others.
+fn attributes(function: &Function, stream: &Stream) -> LaunchAttributes {
+    match function.waits_for_predecessor() && !stream.is_captured() {
+        true => LaunchAttributes::new().programmatic(),
+        false => LaunchAttributes::new(),
     }
 }

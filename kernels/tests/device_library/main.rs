@@ -17,6 +17,7 @@ mod memory;
 mod preload;
 mod reduce;
 mod reduce_at_once;
+mod reduce_early;
 #[path = "../support/target.rs"]
 mod target;
 mod values;
@@ -27,6 +28,7 @@ use cupola_managers::pool::{MemoryPool, PoolConfig};
 use cupola_managers::stream::{Stream, StreamConfig};
 use cupola_managers::{Context, ExecutionManager};
 use cupola_random::Random;
+use cupola_sim::{DeviceConfig, Machine, MachineBuilder};
 use cupola_sys::driver::Driver;
 use values::Value;
 
@@ -44,6 +46,17 @@ impl Bench {
         Self::over(target::driver())
     }
 
+    /// The GPU; or software devices of the oldest and of a newer architecture, for which there is a second PTX of
+    /// some kernels.
+    fn of_each_ptx() -> Vec<Self> {
+        match target::is_gpu() {
+            true => vec![Self::new()],
+            false => [(6, 0), (9, 0)]
+                .map(|capability| Self::over(software(capability).build().driver()))
+                .into(),
+        }
+    }
+
     fn over(driver: Driver) -> Self {
         let execution = ExecutionManager::new(driver).unwrap();
         let device = execution.devices().get(0).unwrap();
@@ -55,6 +68,12 @@ impl Bench {
             context,
             execution,
         }
+    }
+
+    /// Whether the device has programmatic dependent launches, which reductions then are.
+    fn starts_early(&self) -> bool {
+        let device = self.execution.devices().get(0).unwrap();
+        device.info().unwrap().compute_capability >= (9, 0)
     }
 
     /// A view that begins `lead` elements behind an aligned address.
@@ -80,6 +99,11 @@ impl Bench {
             before,
         }
     }
+}
+
+/// A machine with a software device of this compute capability.
+fn software((major, minor): (u32, u32)) -> MachineBuilder {
+    Machine::builder().device(DeviceConfig::new().compute_capability(major, minor))
 }
 
 /// Elements behind a view, which no kernel may touch.

@@ -112,40 +112,32 @@ macro_rules! finite {
 // a result could not be had again.
 #[test]
 fn sums_of_floats_have_the_bits_of_the_fixed_order() {
-    let bench = Bench::new();
-    reduces::<f32>(
-        &bench,
-        1,
-        finite!(f32),
-        Reduction::Sum,
-        reference::reduce_sum_f32,
-    );
-    reduces::<f64>(
-        &bench,
-        2,
-        finite!(f64),
-        Reduction::Sum,
-        reference::reduce_sum_f64,
-    );
-    // Infinities, NaNs and subnormals.
-    reduces::<f32>(&bench, 3, values, Reduction::Sum, reference::reduce_sum_f32);
-    reduces::<f64>(&bench, 4, values, Reduction::Sum, reference::reduce_sum_f64);
+    let (of_f32, of_f64) = (reference::reduce_sum_f32, reference::reduce_sum_f64);
+    for bench in Bench::of_each_ptx() {
+        reduces::<f32>(&bench, 1, finite!(f32), Reduction::Sum, of_f32);
+        reduces::<f64>(&bench, 2, finite!(f64), Reduction::Sum, of_f64);
+        // Infinities, NaNs and subnormals.
+        reduces::<f32>(&bench, 3, values, Reduction::Sum, of_f32);
+        reduces::<f64>(&bench, 4, values, Reduction::Sum, of_f64);
+    }
 }
 
 // Without it a block could leave out all but its first tile, which only long inputs show.
 #[test]
 fn long_inputs_are_reduced_in_the_fixed_order() {
-    let bench = Bench::new();
-    let (kernels, stream) = (&bench.kernels, &bench.stream);
     let numbers: fn(&mut Random, usize) -> Vec<f32> = finite!(f32);
     let input = numbers(&mut Random::new(9), LOOPS);
-    let on_input = bench.upload(&input, 0);
-    let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
-    let mut total = bench.zeroed::<f32>(1, 0);
-    kernels
-        .reduce_sum(on_input.view(), &mut scratch, total.view_mut(), stream)
-        .unwrap();
-    total.expect(&bench, &[reference::reduce_sum_f32(&input)], "a long sum");
+    let right = reference::reduce_sum_f32(&input);
+    for bench in Bench::of_each_ptx() {
+        let (kernels, stream) = (&bench.kernels, &bench.stream);
+        let on_input = bench.upload(&input, 0);
+        let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
+        let mut total = bench.zeroed::<f32>(1, 0);
+        kernels
+            .reduce_sum(on_input.view(), &mut scratch, total.view_mut(), stream)
+            .unwrap();
+        total.expect(&bench, &[right], "a long sum");
+    }
 }
 
 macro_rules! of_integers {
@@ -162,11 +154,12 @@ macro_rules! of_integers {
 // Without it an element could be left out or counted twice, or compared with the wrong sign.
 #[test]
 fn reductions_of_integers_are_those_of_the_cpu() {
-    let bench = Bench::new();
-    of_integers!(&bench, i32, 10);
-    of_integers!(&bench, u32, 20);
-    of_integers!(&bench, i64, 30);
-    of_integers!(&bench, u64, 40);
+    for bench in Bench::of_each_ptx() {
+        of_integers!(&bench, i32, 10);
+        of_integers!(&bench, u32, 20);
+        of_integers!(&bench, i64, 30);
+        of_integers!(&bench, u64, 40);
+    }
 }
 
 macro_rules! of_floats {
@@ -196,19 +189,21 @@ macro_rules! of_floats {
 // Without it a NaN could hide the least or the largest number, or the sign of a zero depend on the order.
 #[test]
 fn extrema_of_floats_are_those_of_the_cpu() {
-    let bench = Bench::new();
-    of_floats!(&bench, f32, 50);
-    of_floats!(&bench, f64, 60);
+    for bench in Bench::of_each_ptx() {
+        of_floats!(&bench, f32, 50);
+        of_floats!(&bench, f64, 60);
+    }
 }
 
 // Without it the index could be that of another of equal elements, or of a NaN.
 #[test]
 fn the_first_of_equal_extrema_is_found() {
-    let bench = Bench::new();
-    finds::<f32>(&bench, 71);
-    finds::<f64>(&bench, 72);
-    finds::<i32>(&bench, 73);
-    finds::<u32>(&bench, 74);
-    finds::<i64>(&bench, 75);
-    finds::<u64>(&bench, 76);
+    for bench in Bench::of_each_ptx() {
+        finds::<f32>(&bench, 71);
+        finds::<f64>(&bench, 72);
+        finds::<i32>(&bench, 73);
+        finds::<u32>(&bench, 74);
+        finds::<i64>(&bench, 75);
+        finds::<u64>(&bench, 76);
+    }
 }

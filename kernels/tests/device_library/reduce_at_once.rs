@@ -8,12 +8,10 @@ use cupola_managers::graph::{CaptureConfig, Graph};
 use cupola_managers::ops;
 use cupola_managers::runtime::RuntimeContext;
 use cupola_random::Random;
-use cupola_sim::Machine;
-
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, id};
 
-use super::{Bench, target};
+use super::{Bench, software, target};
 
 /// Numbers of many sizes, so that every order of additions gives other bits.
 fn numbers(random: &mut Random, n: usize) -> Vec<f32> {
@@ -24,16 +22,17 @@ fn numbers(random: &mut Random, n: usize) -> Vec<f32> {
     (0..n).map(one).collect()
 }
 
-/// The default order, and some in which chance decides which slice of which block runs next.
+/// Kernels of each PTX in the default order, and in some in which chance decides which slice of which block runs
+/// next.
 fn benches() -> Vec<Bench> {
-    if target::is_gpu() {
-        return vec![Bench::new()];
+    let mut benches = Bench::of_each_ptx();
+    if !target::is_gpu() {
+        let seeds = [((6, 0), 1), ((9, 0), 2), ((9, 0), 3), ((9, 0), 4)];
+        benches.extend(seeds.map(|(capability, seed)| {
+            Bench::over(software(capability).seed(seed).build().driver())
+        }));
     }
-    let seeded = |seed| Bench::over(Machine::builder().seed(seed).build().driver());
-    [Bench::new()]
-        .into_iter()
-        .chain((1..=4).map(seeded))
-        .collect()
+    benches
 }
 
 // Without it reductions on several streams could count each other's blocks, or one that follows another
@@ -120,37 +119,38 @@ fn scratch_memory_goes_from_stream_to_stream() {
 // graph runs once more.
 #[test]
 fn a_graph_of_a_reduction_has_one_node_and_can_be_launched_again() {
-    let bench = Bench::new();
-    let stream = &bench.stream;
-    let random = &mut Random::new(5);
-    let mut input = numbers(random, 50_000);
-    let mut on_input = bench.pool.upload(&input, stream).unwrap();
-    let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
-    let mut total = bench.pool.zeros::<f32>(1, stream).unwrap();
-    // A capture begins after the kernel is loaded.
-    (bench.kernels)
-        .reduce_sum(&on_input, &mut scratch, &mut total, stream)
-        .unwrap();
-    let config = CaptureConfig::default();
-    let (graph, ()) = Graph::capture(&bench.context, config, |capture| {
-        let stream = capture.stream().clone();
-        (bench.kernels).reduce_sum(&on_input, &mut scratch, &mut total, &stream)?;
-        Ok::<_, Error>(())
-    })
-    .unwrap();
-    assert_eq!(graph.nodes().unwrap(), 1);
-    let mut executable = graph.instantiate().unwrap();
-    for round in 0..5 {
-        input[round] += 1.0e20;
-        ops::write(&mut on_input, &input, stream).unwrap();
-        executable.launch(stream).unwrap();
-        let right = reference::reduce_sum_f32(&input).to_bits();
-        assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
-        // And by a call in between, with the graph's own scratch memory.
+    for bench in Bench::of_each_ptx() {
+        let stream = &bench.stream;
+        let random = &mut Random::new(5);
+        let mut input = numbers(random, 50_000);
+        let mut on_input = bench.pool.upload(&input, stream).unwrap();
+        let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
+        let mut total = bench.pool.zeros::<f32>(1, stream).unwrap();
+        // A capture begins after the kernel is loaded.
         (bench.kernels)
             .reduce_sum(&on_input, &mut scratch, &mut total, stream)
             .unwrap();
-        assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
+        let config = CaptureConfig::default();
+        let (graph, ()) = Graph::capture(&bench.context, config, |capture| {
+            let stream = capture.stream().clone();
+            (bench.kernels).reduce_sum(&on_input, &mut scratch, &mut total, &stream)?;
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+        assert_eq!(graph.nodes().unwrap(), 1);
+        let mut executable = graph.instantiate().unwrap();
+        for round in 0..5 {
+            input[round] += 1.0e20;
+            ops::write(&mut on_input, &input, stream).unwrap();
+            executable.launch(stream).unwrap();
+            let right = reference::reduce_sum_f32(&input).to_bits();
+            assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
+            // And by a call in between, with the graph's own scratch memory.
+            (bench.kernels)
+                .reduce_sum(&on_input, &mut scratch, &mut total, stream)
+                .unwrap();
+            assert_eq!(total.to_vec(stream).unwrap()[0].to_bits(), right, "{round}");
+        }
     }
 }
 
@@ -159,6 +159,10 @@ fn a_graph_of_a_reduction_has_one_node_and_can_be_launched_again() {
 fn a_reduction_is_one_launch_at_any_length() {
     let table = FaultTable::new(target::driver());
     let bench = Bench::over(table.driver());
+    let launch = match bench.starts_early() {
+        true => id::cuLaunchKernelEx,
+        false => id::cuLaunchKernel,
+    };
     let (kernels, pool, stream) = (&bench.kernels, &bench.pool, &bench.stream);
     let mut scratch = ReduceScratch::new(pool, stream).unwrap();
     let mut result = pool.zeros::<f32>(1, stream).unwrap();
@@ -184,8 +188,8 @@ fn a_reduction_is_one_launch_at_any_length() {
             .reduce_arg_max(input, scratch, &mut index, stream)
             .unwrap();
         let calls: Vec<_> = table.counts().into_iter().collect();
-        let right = [(id::cuLaunchKernel, 5)];
-        // The first calls load the kernels.
+        let right = [(launch, 5)];
+        // The first calls load the kernels. Those for newer devices start early.
         assert!(n == 0 || calls == right, "{n} elements: {calls:?}");
     }
     // With scratch memory of its own a sum fills that, where there are blocks that need it.
@@ -199,7 +203,7 @@ fn a_reduction_is_one_launch_at_any_length() {
         ops::synchronize(stream).unwrap();
         table.reset();
         kernels.sum(&input, &mut result).unwrap();
-        assert_eq!(table.count(id::cuLaunchKernel), 1, "{n} elements");
+        assert_eq!(table.count(launch), 1, "{n} elements");
         assert_eq!(table.count(id::cuMemsetD8Async), fills, "{n} elements");
     }
 }
@@ -220,11 +224,11 @@ fn a_refused_launch_leaves_scratch_memory_as_it_was() {
     };
     sum().unwrap();
     table.reset();
-    table.fail(
-        id::cuLaunchKernel,
-        1,
-        CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
-    );
+    let launch = match bench.starts_early() {
+        true => id::cuLaunchKernelEx,
+        false => id::cuLaunchKernel,
+    };
+    table.fail(launch, 1, CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     assert!(sum().is_err());
     sum().unwrap();
     let right = reference::reduce_sum_f32(&input).to_bits();
