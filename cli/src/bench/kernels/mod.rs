@@ -5,7 +5,9 @@
 //! run. Times are the device's, of several launches in a row; the rounds of all take turns.
 
 mod arrays;
+mod by_hand;
 mod grids;
+mod modules;
 
 use cupola_kernels::Kernels;
 use cupola_managers::{Context, Device, Error, Event, EventConfig, Stream, StreamConfig, ops};
@@ -40,6 +42,8 @@ pub enum KernelsError {
 struct Plan {
     /// Bytes of the largest array.
     sizes: &'static [usize],
+    /// Bytes that the reductions of each module are compared over.
+    modules: &'static [usize],
     rounds: usize,
     /// Launches between two events.
     launches: u32,
@@ -52,18 +56,21 @@ impl Plan {
         match (quick, software) {
             (true, _) => Self {
                 sizes: &[64 << 10],
+                modules: &[64 << 10],
                 rounds: 1,
                 launches: 1,
                 bars: false,
             },
             (false, true) => Self {
                 sizes: &[1 << 20, 4 << 20],
+                modules: &[1 << 20],
                 rounds: 3,
                 launches: 1,
                 bars: false,
             },
             (false, false) => Self {
                 sizes: &[64 << 20, 256 << 20, 1 << 30],
+                modules: &[16 << 20, 64 << 20, 256 << 20],
                 rounds: 21,
                 launches: 10,
                 bars: true,
@@ -79,20 +86,32 @@ impl Plan {
 pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, KernelsError> {
     let plan = Plan::new(quick, name.contains("software"));
     let context = device.primary()?;
-    let kernels = Kernels::load(&context, device.info()?)?;
+    let info = device.info()?;
+    let kernels = Kernels::load(&context, info)?;
     let clock = Clock::new(&context)?;
     let mut figures = Figures::new("kernels", name);
     let note = "GB/s are bytes read and written; a size is that of the largest array";
     figures.notes.push(note.into());
+    if info.compute_capability < (9, 0) {
+        let note = "the device does not run the modules for sm_90: all reductions are those for sm_60";
+        figures.notes.push(note.into());
+    }
     for &bytes in plan.sizes {
         // Three arrays and some; a device may have other users.
         let needed = 4 * bytes as u64;
-        if needed > device.info()?.total_memory {
+        if needed > info.total_memory {
             let note = format!("{} is more than the device has room for", size_name(bytes));
             figures.notes.push(note);
             continue;
         }
         measure(&mut figures, &plan, &context, &kernels, &clock, bytes)?;
+        let against = copy_row(bytes);
+        let cases = grids::cases(&plan, &context, info, bytes, &against)?;
+        by_hand::measure(&mut figures, &plan, &context, &clock, bytes, &cases)?;
+    }
+    for &bytes in plan.modules {
+        let cases = modules::cases(&context, info, bytes, &copy_row(bytes))?;
+        by_hand::measure(&mut figures, &plan, &context, &clock, bytes, &cases)?;
     }
     Ok(figures)
 }
@@ -143,6 +162,11 @@ fn size_name(bytes: usize) -> String {
     }
 }
 
+/// The row of the driver's copy of that size.
+fn copy_row(bytes: usize) -> String {
+    format!("{}, {}", COPY.name, size_name(bytes))
+}
+
 /// The rows of one size.
 fn measure(
     figures: &mut Figures,
@@ -175,7 +199,7 @@ fn measure(
             }
         }
     }
-    let against = format!("{}, {}", COPY.name, size_name(bytes));
+    let against = copy_row(bytes);
     for (case, rates) in cases.iter().zip(&rates) {
         let name = format!("{}, {}", case.name, size_name(bytes));
         if name == against {
@@ -187,7 +211,5 @@ fn measure(
             figures.want_least(&name, LEAST, &against);
         }
     }
-    drop(arrays);
-    grids::measure(figures, plan, context, clock, bytes, &against)?;
     Ok(())
 }
