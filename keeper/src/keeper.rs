@@ -35,8 +35,14 @@ const REST: Timespec = Timespec {
 /// Workers are its [guests](crate::Guest). A worker that ends, killed or lost to a fault of its own, leaves
 /// the objects that were sealed, and its successor maps the same memory. Dropping the keeper ends its
 /// threads; memory that guests have mapped then lives until they have gone.
+///
+/// A forked child has no part in it: what returns a `Result` is [`Error::Forked`] there, what tells of objects and
+/// guests tells of none, and dropping it there leaves the parent's alone. Until the child has ended or called `exec`
+/// it keeps the files open that the parent had: those of memory, and sockets, whose other ends do not see the
+/// parent's death by them.
 pub struct Keeper {
     shared: Arc<Shared>,
+    context: Context,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Of listeners, removed at the end.
     paths: Mutex<Vec<PathBuf>>,
@@ -59,6 +65,7 @@ impl Keeper {
         let stop = stop.map_err(|errno| KeeperError::system("eventfd", errno))?;
         Ok(Self {
             shared: Arc::new(Shared::new(maker, ledger, config, device, stop)),
+            context: context.clone(),
             threads: Mutex::default(),
             paths: Mutex::default(),
         })
@@ -69,6 +76,7 @@ impl Keeper {
     /// # Errors
     /// [`KeeperError::Full`] when there are as many guests as there may be; [`KeeperError::System`].
     pub fn serve(&self, socket: UnixStream) -> Result<()> {
+        self.context.not_forked()?;
         let thread = start(&self.shared, socket)?;
         let mut threads = self.threads();
         threads.retain(|thread| !thread.is_finished());
@@ -82,6 +90,7 @@ impl Keeper {
     /// # Errors
     /// [`KeeperError::System`] when there is a file of this name, or the system refuses.
     pub fn listen(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.context.not_forked()?;
         let path = path.as_ref().to_owned();
         let listener = UnixListener::bind(&path);
         let listener = listener.map_err(|error| KeeperError::system("bind", error))?;
@@ -100,8 +109,10 @@ impl Keeper {
     /// guest has them, and those that guests have under [`Guest::limit`](crate::Guest::limit).
     #[must_use]
     pub fn used(&self) -> u64 {
-        self.shared.reap();
-        let _: u64 = self.shared.ledger().reclaim();
+        if !self.is_elsewhere() {
+            self.shared.reap();
+            let _: u64 = self.shared.ledger().reclaim();
+        }
         self.shared.ledger().used()
     }
 
@@ -115,6 +126,9 @@ impl Keeper {
     /// All objects that have a name, by name.
     #[must_use]
     pub fn objects(&self) -> Vec<Entry> {
+        if self.is_elsewhere() {
+            return Vec::new();
+        }
         self.shared.reap();
         self.shared.table().named().map(Entry::of).collect()
     }
@@ -122,6 +136,9 @@ impl Keeper {
     /// All guests that are connected, or whose processes have memory of this keeper.
     #[must_use]
     pub fn guests(&self) -> Vec<GuestEntry> {
+        if self.is_elsewhere() {
+            return Vec::new();
+        }
         self.shared.reap();
         let table = self.shared.table();
         let guests = table.guests().iter();
@@ -140,7 +157,9 @@ impl Keeper {
 
     /// Gives the host copies up that objects have which are awake: they are copied again when they sleep next.
     pub fn trim(&self) {
-        self.shared.give_up_backups();
+        if !self.is_elsewhere() {
+            self.shared.give_up_backups();
+        }
     }
 
     /// The last error of this process's driver that kept a guest from what it had asked for. The guest was told its
@@ -156,6 +175,7 @@ impl Keeper {
     /// # Errors
     /// [`KeeperError::NotFound`], [`KeeperError::Filling`].
     pub fn remove(&self, name: &str) -> Result<()> {
+        self.context.not_forked()?;
         let removed = self.shared.remove(name);
         removed.map_err(|refusal| KeeperError::refused(refusal, name))
     }
@@ -198,7 +218,14 @@ impl Keeper {
             .map_err(|failure| failed(failure, name))
     }
 
+    /// Whether this process is another one than made it: a fork, where threads that do not exist may have left
+    /// locks taken.
+    fn is_elsewhere(&self) -> bool {
+        self.context.not_forked().is_err()
+    }
+
     fn id(&self, name: &str) -> Result<u64> {
+        self.context.not_forked()?;
         let id = self.shared.table().id(name);
         id.map_err(|refusal| KeeperError::refused(refusal, name))
     }
@@ -276,6 +303,13 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
+        if self.is_elsewhere() {
+            // The counter, the sockets and the paths are the parent's as well, and the threads are its alone.
+            let threads = self.threads.get_mut();
+            let threads = threads.unwrap_or_else(PoisonError::into_inner);
+            threads.drain(..).for_each(std::mem::forget);
+            return;
+        }
         let stop: &OwnedFd = self.shared.stop();
         // It fails only beyond 2^64 - 2.
         let _ = rustix::io::write(stop.as_fd(), &1u64.to_ne_bytes());

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use cupola_managers::Context;
 use cupola_managers::pool::DeviceLimit;
 use cupola_managers::vmm::VirtualMemory;
 use cupola_sharing::Ledger;
@@ -30,6 +31,7 @@ enum Limit {
 }
 
 pub(crate) struct Link {
+    context: Context,
     limit: Mutex<Limit>,
     memory: VirtualMemory,
     talk: Mutex<Talk>,
@@ -53,8 +55,13 @@ pub(crate) struct Given {
 
 impl Link {
     /// Says to the keeper which process and device this is.
-    pub(crate) fn greet(socket: UnixStream, memory: VirtualMemory) -> Result<Self> {
-        let set = socket.set_read_timeout(Some(PATIENCE));
+    pub(crate) fn greet(
+        socket: UnixStream,
+        context: &Context,
+        memory: VirtualMemory,
+    ) -> Result<Self> {
+        let set = socket.set_nonblocking(false);
+        let set = set.and_then(|()| socket.set_read_timeout(Some(PATIENCE)));
         let set = set.and_then(|()| socket.set_write_timeout(Some(PATIENCE)));
         set.map_err(|error| KeeperError::system("setsockopt", error))?;
         let device = memory.device_uuid()?;
@@ -75,6 +82,7 @@ impl Link {
             _ => return Err(out_of_turn()),
         };
         Ok(Self {
+            context: context.clone(),
             limit: Mutex::new(Limit::File(ledger)),
             memory,
             talk: Mutex::new(talk),
@@ -82,7 +90,13 @@ impl Link {
         })
     }
 
+    /// In a forked child the socket is the parent's, and threads that do not exist may have left locks taken.
+    pub(crate) fn not_forked(&self) -> Result<()> {
+        Ok(self.context.not_forked()?)
+    }
+
     pub(crate) fn limit(&self) -> Result<DeviceLimit> {
+        self.not_forked()?;
         let mut limit = lock(&self.limit);
         match &*limit {
             Limit::Joined(joined) => Ok(joined.clone()),
@@ -127,6 +141,7 @@ impl Link {
         if most.is_zero() {
             return Ok(());
         }
+        self.not_forked()?;
         let socket = {
             let talk = lock(&self.talk);
             if talk.is_broken {
@@ -180,6 +195,7 @@ impl Link {
 
     /// With the connection, which is broken when its frames cannot be told apart any more.
     fn with_talk<T>(&self, work: impl FnOnce(&mut Talk) -> Result<T>) -> Result<T> {
+        self.not_forked()?;
         let mut talk = lock(&self.talk);
         if talk.is_broken {
             return Err(KeeperError::Disconnected);

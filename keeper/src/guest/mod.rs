@@ -27,6 +27,9 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// This process's connection to a keeper. Clones are the same, and what was opened keeps it alive.
 ///
 /// When the keeper has ended, what is mapped stays mapped, and calls return [`KeeperError::Disconnected`].
+///
+/// A forked child is no guest: calls return [`Error::Forked`](cupola_managers::Error::Forked) there, and what it
+/// drops stays the parent's. It connects by itself, when it has a context of its own.
 #[derive(Clone)]
 pub struct Guest(Arc<Link>);
 
@@ -42,7 +45,7 @@ impl Guest {
     pub fn connect(socket: UnixStream, context: &Context) -> Result<Self> {
         // Nothing is charged to it: what is imported counts for the keeper.
         let memory = context.virtual_memory(&DeviceLimit::new(0))?;
-        Ok(Self(Arc::new(Link::greet(socket, memory)?)))
+        Ok(Self(Arc::new(Link::greet(socket, context, memory)?)))
     }
 
     /// Becomes a guest of the keeper that [listens](crate::Keeper::listen) at this path.

@@ -118,6 +118,7 @@ impl Opening {
     /// The creator is done: it may not write any more, and has these rights and this description.
     #[track_caller]
     pub(crate) fn seal(&self, description: Vec<u8>) -> Result<()> {
+        self.guest.not_forked()?;
         let mut mapping = self.mapping();
         let pages = mapping.range.bytes();
         mapping.range.set_access(0..pages, Access::Read)?;
@@ -135,6 +136,7 @@ impl Opening {
     /// Lets the memory go and keeps the addresses. Whether there was any.
     #[track_caller]
     pub(crate) fn sleep(&self) -> Result<bool> {
+        self.guest.not_forked()?;
         let mut mapping = self.mapping();
         if mapping.behind != Behind::Memory {
             return Ok(false);
@@ -148,6 +150,7 @@ impl Opening {
     /// Has memory behind the addresses again.
     #[track_caller]
     pub(crate) fn wake(&self) -> Result<()> {
+        self.guest.not_forked()?;
         let mut mapping = self.mapping();
         match mapping.behind {
             Behind::Memory => return Ok(()),

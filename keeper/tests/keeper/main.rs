@@ -2,6 +2,7 @@
 //! `tests/suite/memory/keeper`.
 #![cfg(target_os = "linux")]
 
+mod forks;
 mod model;
 mod orders;
 mod sleep;
