@@ -16,6 +16,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_sys::driver::{
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC, CUDA_EXTERNAL_MEMORY_DEDICATED,
@@ -94,6 +95,8 @@ struct Imported {
     raw: CUexternalMemory,
     bytes: u64,
     charge: Option<Charge>,
+    /// Whether a buffer of it was abandoned. The import stays then, since the driver wants buffers back first.
+    is_abandoned: AtomicBool,
 }
 
 // SAFETY: the driver's handle may be used on any thread.
@@ -189,6 +192,7 @@ impl ExternalMemory {
             raw,
             bytes,
             charge,
+            is_abandoned: AtomicBool::new(false),
         })))
     }
 
@@ -254,12 +258,18 @@ impl fmt::Debug for ExternalMemory {
 
 impl Drop for Imported {
     fn drop(&mut self) {
-        let destroyed = give_back(&self.core, |driver| {
-            // SAFETY: `cuDestroyExternalMemory` needs an import that is not used again: each buffer has kept this
-            // value until it was freed.
-            unsafe { driver.cuDestroyExternalMemory(self.raw) }
-        });
-        if destroyed.is_err() {
+        let is_given_back = if *self.is_abandoned.get_mut() {
+            self.core.ledger().add(Kind::Abandoned, 1);
+            false
+        } else {
+            let destroyed = give_back(&self.core, |driver| {
+                // SAFETY: `cuDestroyExternalMemory` needs an import that is not used again: each buffer has kept this
+                // value until it was freed, and none was abandoned.
+                unsafe { driver.cuDestroyExternalMemory(self.raw) }
+            });
+            destroyed.is_ok()
+        };
+        if !is_given_back {
             // The driver has the memory still, so the limit counts it on.
             let _ = self.charge.take().map(ManuallyDrop::new);
         }
@@ -268,6 +278,9 @@ impl Drop for Imported {
 
 /// Bytes of [`ExternalMemory`] that have addresses. Dropping it waits for the work on the streams that it was used on, and
 /// gives the addresses back (`cuMemFree`).
+///
+/// Where no wait succeeds the addresses stay: the buffer counts as [abandoned](crate::Live::abandoned), and the
+/// import too, once it has no other owner, with the bytes of its limit.
 #[derive(Debug)]
 pub struct ExternalBuffer {
     memory: Arc<Imported>,
@@ -377,9 +390,10 @@ impl Drop for ExternalBuffer {
             || core.synchronize(Site::here()).is_ok()
             || core.poison().is_some();
         if !is_over {
-            // Work may use it still: the addresses stay, and the memory behind them.
+            // Work may use it still: the addresses stay, and the memory behind them, which is counted when its last
+            // owner ends. That comes after this, as the owner's count says, so that the mark needs no order of its own.
             core.ledger().add(Kind::Abandoned, 1);
-            let _ = ManuallyDrop::new(Arc::clone(&self.memory));
+            self.memory.is_abandoned.store(true, Ordering::Relaxed);
             return;
         }
         // Counted where the driver refuses it.

@@ -11,7 +11,7 @@ use cupola_managers::interop::{ExternalMemory, ExternalMemoryConfig};
 use cupola_managers::pool::DeviceLimit;
 use cupola_managers::vmm::{Access, AddressRange};
 use cupola_managers::{Context, Error, ops};
-use cupola_sys::driver::id;
+use cupola_sys::driver::{CUresult, id};
 
 use super::{PoolBench, bench, hold};
 
@@ -160,6 +160,47 @@ fn the_end_of_a_buffer_waits_for_its_work() {
     assert_eq!(found.to_vec(&bench.stream).unwrap(), [5; 64]);
     drop((memory, there));
     bench.finish();
+}
+
+// Without it addresses could be given back under work that may still run, or more be kept than is counted: two buffers and
+// the import that they are of.
+#[test]
+fn buffers_that_cannot_be_waited_for_are_abandoned_with_the_import() {
+    let bench = bench();
+    let (there, file) = exported(&bench);
+    let limit = DeviceLimit::new(4 * MIB);
+    let config = ExternalMemoryConfig::new(4 * MIB).within(&limit);
+    let memory = import(&bench.base.context, file, config).unwrap();
+    let mut buffers = [memory.map(0..64).unwrap(), memory.map(64..128).unwrap()];
+    let spare = memory.map(128..192).unwrap();
+    for buffer in &mut buffers {
+        // SAFETY: no work is given it.
+        unsafe { buffer.slice::<u8>(0..64, &bench.stream) }.unwrap();
+    }
+    let faults = &bench.base.faults;
+    let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+    let waits = [
+        id::cuStreamSynchronize,
+        id::cuEventSynchronize,
+        id::cuEventQuery,
+        id::cuEventRecord,
+        id::cuCtxSynchronize,
+    ];
+    for wait in waits {
+        faults.fail_from(wait, 1, code);
+    }
+    let abandoned = || bench.base.execution.live().abandoned;
+    drop(buffers);
+    faults.reset();
+    assert_eq!(abandoned(), 2, "the import is held still");
+    assert_eq!(limit.used(), 4 * MIB);
+    drop(memory);
+    assert_eq!(abandoned(), 2, "a buffer has it still");
+    drop(spare);
+    assert_eq!(abandoned(), 3);
+    assert_eq!(faults.count(id::cuDestroyExternalMemory), 0);
+    assert_eq!(limit.used(), 4 * MIB, "the driver has it still");
+    drop(there);
 }
 
 // Without it the memory would be another process's in name only.
