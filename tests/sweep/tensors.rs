@@ -21,7 +21,9 @@ fn exchanged(context: &Context) -> Result<(), Error> {
     let mut numbers = pool.zeros::<u32>(64, &stream)?;
     ops::order(&stream, &other)?;
     ops::fill(&mut numbers, 7, &other)?;
-    ArrayInterface::of(&numbers, &[64], &stream)?;
+    let shown = ArrayInterface::of(&numbers, &[64], &stream)?;
+    // SAFETY: the stream is alive.
+    unsafe { shown.order(context, &other) }?;
     let exported = ExportedTensor::of_buffer(numbers, &[8, 8], legacy.as_ref())?;
     let raw = exported.into_versioned();
     // SAFETY: exported just now.
