@@ -82,6 +82,15 @@ pub(crate) fn opened(stage: &Stage) -> Outcome {
             [7; 64],
             "success, but not of the work"
         );
+        let refused = pool.close_to(&here);
+        assert!(refused.is_err(), "its memory is used");
+        drop((words, more));
+        ops::synchronize(&other)?;
+        pool.close_to(&here)?;
+        let words = pool.zeros::<u32>(64, &other)?;
+        assert!(words.used_on(&stream).is_err(), "it is closed");
+        pool.open_to(&here)?;
+        words.used_on(&stream)?;
     }
     let memory = there.virtual_memory(&DeviceLimit::new(PAGE))?;
     let mut range = memory.reserve(PAGE)?;

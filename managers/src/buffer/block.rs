@@ -119,7 +119,7 @@ impl Block {
     }
 
     /// Refuses a stream whose work may not use the memory: one of another context, unless the pool is
-    /// open to that.
+    /// open to that now.
     pub(crate) fn check_use(&self, stream: &Stream) -> Result<()> {
         match self.address() == 0
             || stream.is_in(self.pool().core())
@@ -162,8 +162,30 @@ impl Block {
         if stream.is(home) || self.address() == 0 {
             return Ok(());
         }
-        self.check_use(stream)?;
+        if !stream.is_in(self.pool().core()) && !self.begin_peer_use(stream)? {
+            return Err(Error::WrongContext { what: "the buffer" });
+        }
         self.join_use(stream)
+    }
+
+    /// Keeps the pool open to the context of `stream`, which is another one than the pool's, until the
+    /// block's end. Whether it is open.
+    #[cold]
+    fn begin_peer_use(&self, stream: &Stream) -> Result<bool> {
+        // In a fork another thread may have left the lock taken.
+        self.pool().core().healthy()?;
+        let known = self.header().rest();
+        let context = stream.core().current_identity();
+        if known.get().is_some_and(|rest| rest.is_used_by(context)) {
+            return Ok(true);
+        }
+        let Some(peer) = self.pool().begin_peer_use(context) else {
+            return Ok(false);
+        };
+        let rest = known.get();
+        let rest = rest.unwrap_or_else(|| known.get_or_put(ColdFields::default()));
+        rest.add_peer_use(peer);
+        Ok(true)
     }
 
     /// As [`join`](Self::join), for a copy that names the context of each end: it needs no access of the
@@ -172,7 +194,13 @@ impl Block {
     pub(crate) fn join_across(&self, stream: &Stream) -> Result<()> {
         match stream.is(self.home()) || self.address() == 0 {
             true => Ok(()),
-            false => self.join_use(stream),
+            false => {
+                // An access that the pool is open for makes the copy direct.
+                if !stream.is_in(self.pool().core()) {
+                    self.begin_peer_use(stream)?;
+                }
+                self.join_use(stream)
+            }
         }
     }
 
@@ -361,6 +389,7 @@ impl Block {
             }
             region_hooks.end(header, home, None);
         }
+        self.end_peer_uses();
         // The leases go after the piece: a stream whose last one this is closes its last batch.
         let _leases = self.end();
         // SAFETY: the piece was the block's, which is over; work that uses it is on these streams
@@ -383,8 +412,22 @@ impl Block {
             (header.lease(), &*Pool::of(header))
         };
         match self.rest_mut() {
-            Some(rest) => join_uses(rest.uses_mut(), home, pool),
+            Some(rest) => {
+                join_uses(rest.uses_mut(), home, pool)?;
+                rest.end_peer_uses(home);
+                Ok(())
+            }
             None => Ok(()),
+        }
+    }
+
+    /// The uses by other contexts end with the block: they are over, or its stream comes behind them.
+    #[cold]
+    fn end_peer_uses(&mut self) {
+        // SAFETY: the lease is there until the block's end, and the piece is the block's until then.
+        let home = unsafe { (*self.piece.as_ptr()).lease() };
+        if let Some(rest) = self.rest_mut() {
+            rest.end_peer_uses(home);
         }
     }
 
@@ -461,6 +504,9 @@ impl Block {
         let joined = self.join_uses().or_else(|_| self.join_uses());
         // Where events cannot be had it waits on the host instead.
         let is_over = joined.is_ok() || self.settle_uses();
+        if is_over {
+            self.end_peer_uses();
+        }
         if !is_over || self.put().is_err() {
             let _leases = self.end();
             // SAFETY: the piece was the block's, which is over.

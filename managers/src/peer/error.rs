@@ -30,6 +30,17 @@ pub enum PeerError {
         /// The call that failed.
         cause: Cause,
     },
+    /// A pool was to be [closed](crate::MemoryPool::close_to) to a context that may still use its memory.
+    InUse {
+        /// Ordinal of the device that has the access.
+        device: u32,
+        /// Ordinal of the device that has the memory.
+        peer: u32,
+        /// Buffers of the pool that the context's streams have used, and that are not freed.
+        buffers: usize,
+        /// Buffers that were freed, whose uses on the device are not known to be over.
+        freed: usize,
+    },
     /// The first use of two devices found wrong bytes, though the driver had returned success.
     Corrupt(PeerCorruption),
 }
@@ -52,6 +63,12 @@ impl PeerError {
             Self::SameDevice { .. } => {
                 "name contexts of two devices, or copy with ops::copy_between"
             }
+            Self::InUse { buffers: 0, .. } => {
+                "close it again when the work is over: wait for the streams that the buffers were allocated on"
+            }
+            Self::InUse { .. } => {
+                "drop the buffers that streams of that device have used, then close the pool again"
+            }
             Self::TooMany { .. } => "drop the access to another device, or use ops::copy_between",
             Self::Corrupt(_) => {
                 "do not use this pair: turn off the IOMMU, or PCIe access control services (ACS) in \
@@ -65,7 +82,8 @@ impl PeerError {
         match self {
             Self::NoLink { .. } => ErrorClass::Unsupported,
             Self::SameDevice { .. } => ErrorClass::Programmer,
-            Self::TooMany { .. } => ErrorClass::Resource,
+            Self::InUse { buffers: 0, .. } => ErrorClass::Transient,
+            Self::TooMany { .. } | Self::InUse { .. } => ErrorClass::Resource,
             Self::Corrupt(_) => ErrorClass::Unsupported,
         }
     }
@@ -88,6 +106,16 @@ impl fmt::Display for PeerError {
                 f.write_str("the device has access to as many others as it can: ")?;
                 cause.fmt_own(f)
             }
+            Self::InUse {
+                device,
+                peer,
+                buffers,
+                freed,
+            } => write!(
+                f,
+                "device {device} may still use memory of the pool on device {peer}: its streams have used \
+                 {buffers} buffers that are not freed, and {freed} whose uses are not known to be over"
+            ),
             Self::Corrupt(corruption) => write!(f, "{corruption}"),
         }
     }

@@ -4,6 +4,7 @@
 mod access;
 mod boxes;
 mod check;
+mod closed;
 mod copies;
 mod matrix;
 mod model;

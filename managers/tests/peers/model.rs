@@ -18,6 +18,7 @@ enum Step {
     /// Of the grants that are there, whichever the number falls on.
     Revoke(usize),
     Open(usize, usize),
+    Close(usize, usize),
     Allocate(usize),
     Drop(usize),
     /// From one buffer to another, on a stream of either side.
@@ -29,13 +30,14 @@ enum Step {
 impl Arbitrary for Step {
     fn arbitrary(g: &mut Gen) -> Self {
         let [a, b] = [usize::arbitrary(g), usize::arbitrary(g)];
-        match u8::arbitrary(g) % 16 {
+        match u8::arbitrary(g) % 18 {
             0..2 => Self::Grant(a, b),
             2 => Self::Revoke(a),
             3 => Self::Open(a, b),
             4..6 => Self::Allocate(a),
             6 => Self::Drop(a),
             7..12 => Self::Copy(a, b, bool::arbitrary(g)),
+            12..14 => Self::Close(a, b),
             _ => Self::Bump(a, b),
         }
     }
@@ -46,6 +48,8 @@ struct Marked {
     device: usize,
     buffer: Buffer<u32>,
     holds: Vec<u32>,
+    /// Devices that have used it when the pool was open to them.
+    used_by: Vec<usize>,
 }
 
 struct Model<'b> {
@@ -92,6 +96,7 @@ impl Model<'_> {
                 }
             }
             Step::Open(device, peer) => self.open_to((device % DEVICES, peer % DEVICES)),
+            Step::Close(device, peer) => self.close_to((device % DEVICES, peer % DEVICES)),
             Step::Allocate(device) => self.allocate(device % DEVICES),
             Step::Drop(number) => {
                 if let Some(at) = self.pick(number) {
@@ -148,6 +153,35 @@ impl Model<'_> {
         }
     }
 
+    fn close_to(&mut self, pair: (usize, usize)) {
+        // What is over is known to be: buffers alone keep it open.
+        self.join();
+        let (own, peer) = (&self.sides[pair.0], &self.sides[pair.1]);
+        let users = self.alive.iter().filter(|marked| {
+            marked.device == pair.1 && marked.used_by.contains(&pair.0) && pair.0 != pair.1
+        });
+        let buffers = users.count();
+        match peer.pool.close_to(&own.context) {
+            Ok(()) => {
+                assert!(pair.0 != pair.1 && buffers == 0);
+                self.open.retain(|open| *open != pair);
+            }
+            Err(Error::Invalid { .. }) => assert_eq!(pair.0, pair.1),
+            Err(Error::Peer(error)) => {
+                let (device, peer) = (pair.0 as u32, pair.1 as u32);
+                let in_use = PeerError::InUse {
+                    device,
+                    peer,
+                    buffers,
+                    freed: 0,
+                };
+                assert_eq!(*error, in_use);
+                assert!(buffers > 0);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
     fn allocate(&mut self, device: usize) {
         self.marks += 1;
         let holds = vec![self.marks; LEN];
@@ -157,6 +191,7 @@ impl Model<'_> {
             device,
             buffer,
             holds,
+            used_by: Vec::new(),
         });
     }
 
@@ -174,6 +209,12 @@ impl Model<'_> {
             true => self.alive[from].device,
             false => self.alive[to].device,
         };
+        for at in [from, to] {
+            let marked = &mut self.alive[at];
+            if self.open.contains(&(device, marked.device)) {
+                marked.used_by.push(device);
+            }
+        }
         let stream = &self.sides[device].stream;
         let mut target = self.alive.swap_remove(to);
         let from = if from == self.alive.len() { to } else { from };
@@ -200,6 +241,9 @@ impl Model<'_> {
             Ok(()) => {
                 assert!(may);
                 marked.holds[0] += 1;
+                if marked.device != device {
+                    marked.used_by.push(device);
+                }
             }
             Err(error) => assert!(
                 !may && matches!(error, Error::WrongContext { .. }),

@@ -62,6 +62,7 @@ impl Block {
             }
             region_hooks.end(header, stream, None);
         }
+        self.end_peer_uses();
         // After the piece, as in `put_behind_uses`.
         let _leases = self.end();
         // SAFETY: the piece was the block's, which is over; work that uses it is on these streams
@@ -93,7 +94,11 @@ impl Block {
                 }
             }
         }
-        pool.order(home, stream)
+        pool.order(home, stream)?;
+        if let Some(rest) = self.rest_mut() {
+            rest.end_peer_uses(stream);
+        }
+        Ok(())
     }
 
     /// Gives the piece back to this stream, which has been made to wait for all uses, where

@@ -2,4 +2,5 @@
 
 mod access;
 mod first_use;
+mod pool;
 pub(super) mod switch;

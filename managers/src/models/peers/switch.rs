@@ -6,11 +6,13 @@ use std::ffi::{c_int, c_uint};
 use cupola_sys::driver::{CUcontext, CUdevice, CUresult};
 use loom::sync::{Mutex, MutexGuard};
 
+use crate::models::test_driver::{completed, put_work};
+
 #[derive(Default)]
 pub(in crate::models) struct Switch {
     is_on: bool,
-    /// Kernels that use the access and may not be over.
-    in_flight: u32,
+    /// The last kernel that uses the access, among all work.
+    last_kernel: u64,
     /// How often it was switched on.
     pub(super) enables: u32,
     mistakes: Vec<&'static str>,
@@ -31,11 +33,11 @@ impl Switch {
         if !self.is_on {
             self.mistakes.push("a kernel has no access");
         }
-        self.in_flight += 1;
+        self.last_kernel = put_work();
     }
 
-    fn turn_off(&mut self) -> CUresult {
-        if self.in_flight > 0 {
+    pub(super) fn turn_off(&mut self) -> CUresult {
+        if completed() < self.last_kernel {
             self.mistakes
                 .push("a kernel loses its access while it may run");
         }
@@ -45,7 +47,7 @@ impl Switch {
         }
     }
 
-    fn turn_on(&mut self) -> CUresult {
+    pub(super) fn turn_on(&mut self) -> CUresult {
         if std::mem::replace(&mut self.is_on, true) {
             return CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
         }
@@ -58,11 +60,6 @@ impl Switch {
         assert_eq!(self.mistakes, [""; 0]);
         assert!(!self.is_on, "the access is left on");
     }
-}
-
-/// All work in the context is over.
-pub(in crate::models) fn synchronized() {
-    switch().in_flight = 0;
 }
 
 pub(in crate::models) unsafe extern "C" fn can_access(

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::driver::Identity;
 use crate::error::Taints;
 use crate::lists;
+use crate::pool::heap::peer_uses::PeerUse;
 use crate::stream::{GraphResources, Stream};
 use crate::sync::capacity::Permit;
 
@@ -14,6 +16,8 @@ pub(crate) struct ColdFields {
     _permit: Option<Permit>,
     /// Streams other than its own that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
+    /// Contexts of other devices that work with the block was put in.
+    peers: Mutex<Vec<PeerUse>>,
     /// Graphs that use the block.
     graphs: Mutex<Vec<Weak<GraphResources>>>,
     /// Addresses that an operation has failed to write.
@@ -32,6 +36,27 @@ impl ColdFields {
     /// Streams other than its own that work with the block was put on.
     pub(crate) fn lock_uses(&self) -> MutexGuard<'_, Vec<Stream>> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the pool stays open to this context as long as the block is there.
+    pub(crate) fn is_used_by(&self, context: Identity) -> bool {
+        let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        peers.iter().any(|known| known.context() == context)
+    }
+
+    /// Keeps the pool open until [`end_peer_uses`](Self::end_peer_uses).
+    pub(crate) fn add_peer_use(&self, peer: PeerUse) {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        peers.push(peer);
+    }
+
+    /// The block is freed: its uses by other contexts are over, or come before what is put on this stream
+    /// from now on.
+    pub(crate) fn end_peer_uses(&mut self, behind: &Stream) {
+        let peers = self.peers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for peer in peers.drain(..) {
+            peer.end(behind.deferred_ticket());
+        }
     }
 
     /// Addresses that an operation has failed to write.

@@ -7,6 +7,7 @@ pub(crate) mod block_header;
 pub(crate) mod block_name;
 pub(crate) mod central;
 pub(crate) mod cold_fields;
+pub(crate) mod peer_uses;
 pub(crate) mod placement;
 pub(crate) mod requester;
 pub(crate) mod slab;

@@ -49,6 +49,11 @@ impl Mapper {
         self.peers.push(device);
     }
 
+    /// A device is not to access what will be mapped.
+    pub(crate) fn remove_peer(&mut self, device: CUdevice) {
+        self.peers.retain(|&peer| peer != device);
+    }
+
     /// Pages that are mapped nowhere.
     pub(crate) fn cached(&self) -> u64 {
         self.cache.pages()

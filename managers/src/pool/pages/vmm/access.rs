@@ -37,17 +37,6 @@ impl Vmm {
         Ok(())
     }
 
-    /// Lets another device read and write what the memory's own accesses already.
-    ///
-    /// # Safety
-    /// As [`set_access`](Self::set_access).
-    #[track_caller]
-    pub(crate) unsafe fn open_to(&self, at: CUdeviceptr, bytes: u64, peer: CUdevice) -> Result<()> {
-        let flags = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        // SAFETY: the condition is this function's own.
-        unsafe { self.set_peer_access(at, bytes, peer, flags) }
-    }
-
     /// Says what another device may do with the memory.
     ///
     /// # Safety
