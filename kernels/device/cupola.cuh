@@ -629,37 +629,40 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
         values[lane] = identity;
     }
     u64 whole = is_pack<N>(input) ? n / tile : 0;
+    u64 k = block;
 #pragma unroll 1
-    for (u64 k = block; k * tile < n; k += blocks) {
+    for (; k < whole; k += blocks) {
         u64 at = k * tile + block_thread() * N;
-        if (k < whole) {
-            Pack<T, N> packs[PACKS_IN_FLIGHT];
+        Pack<T, N> packs[PACKS_IN_FLIGHT];
 #pragma unroll
-            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
-                packs[p] = load_once<N>(input + at + p * Threads * N);
+        for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+            packs[p] = load_once<N>(input + at + p * Threads * N);
+        }
+#pragma unroll
+        for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+#pragma unroll
+            for (u32 lane = 0; lane < N; lane++) {
+                values[lane] = f(values[lane], packs[p].lanes[lane]);
             }
-#pragma unroll
-            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
-#pragma unroll
-                for (u32 lane = 0; lane < N; lane++) {
-                    values[lane] = f(values[lane], packs[p].lanes[lane]);
-                }
-            }
-        } else {
-            // The last tile, or one of an input where no packs begin. Behind the last element it is loaded
-            // once more, and left out: so the loads of a pack wait for nothing.
+        }
+    }
+    // The last tile, or all of an input where no packs begin: by itself, so that what it needs takes no registers
+    // of the loop above.
 #pragma unroll 1
-            for (u32 p = 0; p < PACKS_IN_FLIGHT && at < n; p++, at += Threads * N) {
-                Pack<T, N> pack;
+    for (; k * tile < n; k += blocks) {
+        u64 at = k * tile + block_thread() * N;
+        // Behind the last element it is loaded once more, and left out: so the loads of a pack wait for nothing.
+#pragma unroll 1
+        for (u32 p = 0; p < PACKS_IN_FLIGHT && at < n; p++, at += Threads * N) {
+            Pack<T, N> pack;
 #pragma unroll
-                for (u32 lane = 0; lane < N; lane++) {
-                    pack.lanes[lane] = input[at + lane < n ? at + lane : n - 1];
-                }
+            for (u32 lane = 0; lane < N; lane++) {
+                pack.lanes[lane] = input[at + lane < n ? at + lane : n - 1];
+            }
 #pragma unroll
-                for (u32 lane = 0; lane < N; lane++) {
-                    T with = f(values[lane], pack.lanes[lane]);
-                    values[lane] = at + lane < n ? with : values[lane];
-                }
+            for (u32 lane = 0; lane < N; lane++) {
+                T with = f(values[lane], pack.lanes[lane]);
+                values[lane] = at + lane < n ? with : values[lane];
             }
         }
     }

@@ -18,6 +18,8 @@ using namespace cupola;
 // Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
 #define RESIDENT 6
 #define NONE 0xffffffffffffffffull
+// No place in a tile.
+#define ELSEWHERE 0xffffffffu
 
 template <typename T> struct Found {
     T value;
@@ -60,8 +62,13 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
     launch_dependents();
     wait_for_predecessor();
     First<T, Order> first;
-    Found<T> found = {T(), NONE};
     u64 tiles = is_pack<N>(input) ? n / tile : 0;
+    // What the tiles have, as the place in one of them: a place is a constant for each element, and an index two
+    // instructions more.
+    T best = T();
+    u64 best_tile = 0;
+    u32 best_place = 0;
+    bool is_first = true;
 #pragma unroll 1
     for (u64 k = grid_block(); k < tiles; k += grid_blocks()) {
         u64 at = k * tile + block_thread() * N;
@@ -70,13 +77,28 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
         for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
             packs[p] = load_once<N>(input + at + p * THREADS * N);
         }
+        u32 place = ELSEWHERE;
 #pragma unroll
         for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
 #pragma unroll
             for (u32 lane = 0; lane < N; lane++) {
-                look_at<T, Order>(found, packs[p].lanes[lane], at + p * THREADS * N + lane);
+                T value = packs[p].lanes[lane];
+                // The first is taken whatever it is, and after a NaN any.
+                bool is_taken = Order::before(value, best) | (best != best);
+                if (p == 0 && lane == 0) {
+                    is_taken |= is_first;
+                }
+                best = is_taken ? value : best;
+                place = is_taken ? p * THREADS * N + lane : place;
             }
         }
+        best_tile = place != ELSEWHERE ? at : best_tile;
+        best_place = place != ELSEWHERE ? place : best_place;
+        is_first = false;
+    }
+    Found<T> found = {T(), NONE};
+    if (!is_first & (best == best)) {
+        found = Found<T>{best, best_tile + best_place};
     }
     grid_stride(tiles * tile, n, [&](u64 i) { look_at<T, Order>(found, input[i], i); });
     Found<T>* partials = (Found<T>*)((u8*)scratch + SCRATCH_HEAD);
@@ -94,9 +116,19 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
             return;
         }
         found = Found<T>{T(), NONE};
-#pragma unroll 4
-        for (u32 block = block_thread(); block < grid_blocks(); block += THREADS) {
-            found = first(found, partials[block]);
+        // Behind the last one it is taken again, which changes nothing: so no load waits for another.
+#pragma unroll 1
+        for (u32 block = block_thread(); block < grid_blocks(); block += PACKS_IN_FLIGHT * THREADS) {
+            Found<T> some[PACKS_IN_FLIGHT];
+#pragma unroll
+            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+                u32 at = block + p * THREADS;
+                some[p] = partials[at < grid_blocks() ? at : grid_blocks() - 1];
+            }
+#pragma unroll
+            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+                found = first(found, some[p]);
+            }
         }
     }
     if (block_thread() == 0) {

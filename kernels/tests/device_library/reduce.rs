@@ -195,6 +195,42 @@ fn extrema_of_floats_are_those_of_the_cpu() {
     }
 }
 
+// Without it a thread could take a later one of equal elements, or the place of one tile in another: only long inputs
+// have threads with several tiles.
+#[test]
+fn the_first_of_equal_extrema_of_long_inputs_is_found() {
+    let falling = |n: usize| -(n as f32);
+    let few = |n: usize| [3.0, -0.0, 0.0, f32::NAN, 2.5, -7.0][n * 7 % 41 % 6];
+    let late = |n: usize| if n < 3_300_000 { f32::NAN } else { 1.0 };
+    let (none, infinite) = (|_| f32::NAN, |_| f32::INFINITY);
+    let inputs: [fn(usize) -> f32; 5] = [falling, few, late, none, infinite];
+    for bench in Bench::of_each_ptx() {
+        let (kernels, stream) = (&bench.kernels, &bench.stream);
+        let mut scratch = ReduceScratch::new(&bench.pool, stream).unwrap();
+        let mut index = bench.zeroed::<u64>(1, 0);
+        for (which, of) in inputs.into_iter().enumerate() {
+            let numbers: Vec<f32> = (0..LOOPS + 5000).map(of).collect();
+            let wide: Vec<i64> = numbers.iter().map(|x| *x as i64).collect();
+            let (on_numbers, on_wide) = (bench.upload(&numbers, 0), bench.upload(&wide, 0));
+            let view = index.view_mut();
+            kernels
+                .reduce_arg_min(on_numbers.view(), &mut scratch, view, stream)
+                .unwrap();
+            let least = numbers.iter().copied().reduce(f32::min).unwrap();
+            let first = numbers.iter().position(|x| *x == least);
+            let first = first.map_or(u64::MAX, |at| at as u64);
+            index.expect(&bench, &[first], &format!("arg_min of input {which}"));
+            let view = index.view_mut();
+            kernels
+                .reduce_arg_max(on_wide.view(), &mut scratch, view, stream)
+                .unwrap();
+            let largest = *wide.iter().max().unwrap();
+            let first = wide.iter().position(|x| *x == largest).unwrap() as u64;
+            index.expect(&bench, &[first], &format!("arg_max of input {which}"));
+        }
+    }
+}
+
 // Without it the index could be that of another of equal elements, or of a NaN.
 #[test]
 fn the_first_of_equal_extrema_is_found() {
