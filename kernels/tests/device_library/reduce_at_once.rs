@@ -211,26 +211,33 @@ fn a_reduction_is_one_launch_at_any_length() {
 // Without it a launch that was refused could leave scratch memory that no reduction is right with.
 #[test]
 fn a_refused_launch_leaves_scratch_memory_as_it_was() {
-    let table = FaultTable::new(target::driver());
-    let bench = Bench::over(table.driver());
-    let input = numbers(&mut Random::new(3), 20_000);
-    let on_input = bench.pool.upload(&input, &bench.stream).unwrap();
-    let mut scratch = ReduceScratch::new(&bench.pool, &bench.stream).unwrap();
-    let mut total = bench.pool.zeros::<f32>(1, &bench.stream).unwrap();
-    let mut sum = || {
-        bench
-            .kernels
-            .reduce_sum(&on_input, &mut scratch, &mut total, &bench.stream)
+    let drivers = match target::is_gpu() {
+        true => vec![target::driver()],
+        false => [(6, 0), (9, 0)]
+            .map(|capability| software(capability).build().driver())
+            .into(),
     };
-    sum().unwrap();
-    table.reset();
-    let launch = match bench.starts_early() {
-        true => id::cuLaunchKernelEx,
-        false => id::cuLaunchKernel,
-    };
-    table.fail(launch, 1, CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-    assert!(sum().is_err());
-    sum().unwrap();
-    let right = reference::reduce_sum_f32(&input).to_bits();
-    assert_eq!(total.to_vec(&bench.stream).unwrap()[0].to_bits(), right);
+    for table in drivers.into_iter().map(FaultTable::new) {
+        let bench = Bench::over(table.driver());
+        let input = numbers(&mut Random::new(3), 20_000);
+        let on_input = bench.pool.upload(&input, &bench.stream).unwrap();
+        let mut scratch = ReduceScratch::new(&bench.pool, &bench.stream).unwrap();
+        let mut total = bench.pool.zeros::<f32>(1, &bench.stream).unwrap();
+        let mut sum = || {
+            bench
+                .kernels
+                .reduce_sum(&on_input, &mut scratch, &mut total, &bench.stream)
+        };
+        sum().unwrap();
+        table.reset();
+        let launch = match bench.starts_early() {
+            true => id::cuLaunchKernelEx,
+            false => id::cuLaunchKernel,
+        };
+        table.fail(launch, 1, CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+        assert!(sum().is_err());
+        sum().unwrap();
+        let right = reference::reduce_sum_f32(&input).to_bits();
+        assert_eq!(total.to_vec(&bench.stream).unwrap()[0].to_bits(), right);
+    }
 }
