@@ -182,7 +182,7 @@ impl Keeper {
 
     /// Puts an object to sleep: the device has none of its bytes then. Guests that have it mapped are asked to
     /// let it go, which they do when they [attend](crate::Guest::attend), and are waited for, no longer than
-    /// `most` (and [`patience`](KeeperConfig::patience) for one that does not read). Their addresses stay theirs.
+    /// `most`. Their addresses stay theirs.
     ///
     /// An object of [`Rights::Read`](crate::Rights::Read) that has slept before is not copied again: it has kept its
     /// host copy, as far as host memory was not short, or [trimmed](Self::trim).
@@ -256,7 +256,7 @@ fn start(shared: &Arc<Shared>, socket: UnixStream) -> Result<JoinHandle<()>> {
     let set = set.and_then(|()| socket.set_read_timeout(patience));
     let set = set.and_then(|()| socket.set_write_timeout(patience));
     set.map_err(|error| KeeperError::system("setsockopt", error))?;
-    let connection = Arc::new(Connection::new(socket));
+    let connection = Arc::new(Connection::new(socket)?);
     let most = shared.config().guests;
     shared.reap();
     let added = shared.table().add_guest(Arc::clone(&connection), most);

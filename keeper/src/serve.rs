@@ -62,21 +62,36 @@ fn listen(shared: &Shared, guest: u64, connection: &Connection) -> Result<()> {
         return Ok(());
     };
     loop {
+        let socket = match connection.has_notices() {
+            true => PollFlags::IN | PollFlags::OUT,
+            false => PollFlags::IN,
+        };
         let mut files = [
-            PollFd::new(connection.socket(), PollFlags::IN),
+            PollFd::new(connection.socket(), socket),
             PollFd::new(process, PollFlags::IN),
             PollFd::new(shared.stop(), PollFlags::IN),
+            PollFd::new(connection.bell(), PollFlags::IN),
         ];
         wait(&mut files);
-        if !files[2].revents().is_empty() {
+        let [socket, process, stop, bell] = files.map(|file| file.revents());
+        if !stop.is_empty() {
             return Ok(());
+        }
+        if !bell.is_empty() {
+            connection.silence_bell();
         }
         // What it has said comes before its end.
-        if files[0].revents().is_empty() {
+        if !(socket - PollFlags::OUT).is_empty() {
+            let (request, _) = frames::request(connection.socket())?;
+            answer(shared, guest, connection, request)?;
+        } else if !process.is_empty() {
+            return Ok(());
+        } else if !socket.is_empty() {
+            connection.send_waiting_notices()?;
+        } else if bell.is_empty() {
+            // The system refuses to wait.
             return Ok(());
         }
-        let (request, _) = frames::request(connection.socket())?;
-        answer(shared, guest, connection, request)?;
     }
 }
 

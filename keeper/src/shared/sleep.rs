@@ -9,7 +9,7 @@ use cupola_managers::Error;
 
 use crate::memory::{Failure, HostCopy, Pieces};
 use crate::process::Process;
-use crate::protocol::{Refusal, Reply};
+use crate::protocol::Refusal;
 use crate::table::State;
 
 /// What becomes of the bytes of an object that is put to sleep.
@@ -35,10 +35,7 @@ impl Shared {
     ) -> Result<Result<(), StillMapped>, Failure> {
         let guests = self.ask_to_let_go(id)?;
         for guest in guests {
-            // One that cannot be told is cut off, and its process's end is waited for.
-            if guest.send(&Reply::Sleep { object: id }).is_err() {
-                guest.cut_off();
-            }
+            guest.notify(id);
         }
         let memory = match self.wait_until_let_go(id, most)? {
             Ok(memory) => memory,

@@ -199,3 +199,30 @@ fn what_cannot_have_changed_is_copied_once() {
     drop(guest);
     bench.finish();
 }
+
+// Without it a supervisor that asks a busy worker again and again to let an object go would cut it off, or wait for it to
+// read, longer than it wanted.
+#[test]
+fn a_guest_may_leave_what_it_is_asked_unread() {
+    let config = KeeperConfig::limit(2 * PAGE).patience(Duration::from_millis(200));
+    let bench = Bench::new(config);
+    let guest = bench.guest();
+    let kept = bench.seal(&guest, "weights", PAGE, 7);
+    // More than a socket has room for.
+    for _ in 0..3000 {
+        let early = bench
+            .keeper
+            .sleep("weights", SleepMode::HostCopy, Duration::ZERO);
+        assert!(matches!(early, Err(KeeperError::InUse { .. })), "{early:?}");
+    }
+    assert_eq!(guest.list().unwrap()[0].guests, 1);
+    assert_eq!(guest.attend().unwrap(), 1);
+    bench
+        .keeper
+        .sleep("weights", SleepMode::HostCopy, LONG)
+        .unwrap();
+    kept.wake().unwrap();
+    bench.assert_filled(&kept, 7);
+    drop((kept, guest));
+    bench.finish();
+}
