@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use cupola_managers::Context;
@@ -35,7 +35,26 @@ pub(crate) struct Link {
     limit: Mutex<Limit>,
     memory: VirtualMemory,
     talk: Mutex<Talk>,
-    openings: Mutex<Vec<Weak<Opening>>>,
+    openings: Mutex<Openings>,
+    /// There are fewer that are being mapped.
+    mapped: Condvar,
+}
+
+#[derive(Default)]
+struct Openings {
+    alive: Vec<Weak<Opening>>,
+    /// As many the keeper has given memory for which are not among them yet.
+    coming: usize,
+}
+
+/// Memory that is being mapped. Dropped when it is among the openings, or will not be.
+pub(crate) struct Coming<'l>(&'l Link);
+
+impl Drop for Coming<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.openings).coming -= 1;
+        self.0.mapped.notify_all();
+    }
 }
 
 struct Talk {
@@ -87,6 +106,7 @@ impl Link {
             memory,
             talk: Mutex::new(talk),
             openings: Mutex::default(),
+            mapped: Condvar::new(),
         })
     }
 
@@ -112,15 +132,27 @@ impl Link {
     }
 
     pub(crate) fn register(&self, opening: &Arc<Opening>) {
-        let mut openings = lock(&self.openings);
-        openings.retain(|opening| opening.strong_count() > 0);
-        openings.push(Arc::downgrade(opening));
+        let alive = &mut lock(&self.openings).alive;
+        alive.retain(|opening| opening.strong_count() > 0);
+        alive.push(Arc::downgrade(opening));
     }
 
-    /// All that are alive.
+    /// All that are alive. Those that other threads are mapping are waited for: the keeper has them down, and asks once
+    /// to let an object go.
     pub(crate) fn openings(&self) -> Vec<Arc<Opening>> {
         let openings = lock(&self.openings);
-        openings.iter().filter_map(Weak::upgrade).collect()
+        let openings = self.mapped.wait_while(openings, |it| it.coming > 0);
+        let openings = openings.unwrap_or_else(PoisonError::into_inner);
+        openings.alive.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Memory for a new opening. It is coming from then on when the keeper has it down, before a notice about it is heard.
+    pub(crate) fn ask_new(&self, request: &Request, name: &str) -> Result<(Given, Coming<'_>)> {
+        self.with_talk(|talk| {
+            let given = talk.ask_memory(request, name)?;
+            lock(&self.openings).coming += 1;
+            Ok((given, Coming(self)))
+        })
     }
 
     /// Takes what the keeper has asked to let go, without waiting for it.
@@ -226,42 +258,44 @@ impl Link {
         })
     }
 
-    /// What is answered with memory.
+    /// What is answered with memory, for an opening that there is.
     pub(crate) fn ask_memory(&self, request: &Request, name: &str) -> Result<Given> {
-        self.with_talk(|talk| {
-            talk.say(request)?;
-            let (object, bytes, pieces, description) = match talk.answer()?.0 {
-                Reply::Memory {
-                    object,
-                    bytes,
-                    pieces,
-                    description,
-                    ..
-                } => (object, bytes, pieces, description),
-                Reply::Refused(refusal) => {
-                    return Err(KeeperError::refused(refusal, name));
-                }
-                _ => return Err(out_of_turn()),
-            };
-            let mut given = Given {
-                object,
-                bytes,
-                description,
-                pieces: Vec::new(),
-            };
-            for _ in 0..pieces {
-                // The keeper sends them with the frame before them: no notice is between.
-                let (Reply::Piece { bytes }, Some(file)) = talk.hear()? else {
-                    return Err(out_of_turn());
-                };
-                given.pieces.push((bytes, file));
-            }
-            Ok(given)
-        })
+        self.with_talk(|talk| talk.ask_memory(request, name))
     }
 }
 
 impl Talk {
+    fn ask_memory(&mut self, request: &Request, name: &str) -> Result<Given> {
+        self.say(request)?;
+        let (object, bytes, pieces, description) = match self.answer()?.0 {
+            Reply::Memory {
+                object,
+                bytes,
+                pieces,
+                description,
+                ..
+            } => (object, bytes, pieces, description),
+            Reply::Refused(refusal) => {
+                return Err(KeeperError::refused(refusal, name));
+            }
+            _ => return Err(out_of_turn()),
+        };
+        let mut given = Given {
+            object,
+            bytes,
+            description,
+            pieces: Vec::new(),
+        };
+        for _ in 0..pieces {
+            // The keeper sends them with the frame before them: no notice is between.
+            let (Reply::Piece { bytes }, Some(file)) = self.hear()? else {
+                return Err(out_of_turn());
+            };
+            given.pieces.push((bytes, file));
+        }
+        Ok(given)
+    }
+
     fn say(&self, request: &Request) -> Result<()> {
         frames::send(&self.socket, &request.encode(), None)
     }

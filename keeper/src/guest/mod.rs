@@ -18,7 +18,7 @@ use crate::entry::Entry;
 use crate::error::{KeeperError, Result};
 use crate::protocol::{MAX_NAME, Request, Rights};
 pub use kept::{Filling, Kept};
-use link::{Given, Link};
+use link::Link;
 use opening::Opening;
 
 /// The longest wait for a notice.
@@ -86,12 +86,8 @@ impl Guest {
             rights,
             name: name.clone(),
         };
-        let given = self.0.ask_memory(&request, &name)?;
-        Ok(Filling::new(self.open_given(
-            name,
-            Rights::ReadWrite,
-            given,
-        )?))
+        let opening = self.open_new(name, Rights::ReadWrite, &request)?;
+        Ok(Filling::new(opening))
     }
 
     /// Memory again for an object that was [discarded](crate::SleepMode::Discard), to be filled and sealed as
@@ -103,14 +99,9 @@ impl Guest {
     #[track_caller]
     pub fn refill(&self, name: &str) -> Result<Filling> {
         let name = checked(name)?;
-        let given = self
-            .0
-            .ask_memory(&Request::Refill { name: name.clone() }, &name)?;
-        Ok(Filling::new(self.open_given(
-            name,
-            Rights::ReadWrite,
-            given,
-        )?))
+        let request = Request::Refill { name: name.clone() };
+        let opening = self.open_new(name, Rights::ReadWrite, &request)?;
+        Ok(Filling::new(opening))
     }
 
     /// Maps a sealed object, at an address of this process. One that sleeps is woken first.
@@ -127,12 +118,13 @@ impl Guest {
             rights,
             name: name.clone(),
         };
-        let given = self.0.ask_memory(&request, &name)?;
-        Ok(Kept::new(self.open_given(name, rights, given)?))
+        Ok(Kept::new(self.open_new(name, rights, &request)?))
     }
 
     #[track_caller]
-    fn open_given(&self, name: String, rights: Rights, given: Given) -> Result<Arc<Opening>> {
+    fn open_new(&self, name: String, rights: Rights, request: &Request) -> Result<Arc<Opening>> {
+        // To the end.
+        let (given, _coming) = self.0.ask_new(request, &name)?;
         let opening = Arc::new(Opening::map(&self.0, name, rights, given)?);
         self.0.register(&opening);
         Ok(opening)

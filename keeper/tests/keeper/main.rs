@@ -14,6 +14,7 @@ use std::os::unix::net::UnixStream;
 use cupola_keeper::{Filling, Guest, Keeper, KeeperConfig, Kept, Rights};
 use cupola_managers::{Context, ExecutionManager, Stream, ops};
 use cupola_sim::Machine;
+use cupola_sys::driver::Driver;
 
 const PAGE: u64 = 2 << 20;
 
@@ -27,7 +28,12 @@ struct Bench {
 impl Bench {
     fn new(config: KeeperConfig) -> Self {
         let machine = Machine::builder().build();
-        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let driver = machine.driver();
+        Self::with_driver(config, machine, driver)
+    }
+
+    fn with_driver(config: KeeperConfig, machine: Machine, driver: Driver) -> Self {
+        let execution = ExecutionManager::new(driver).unwrap();
         let context = execution.devices().get(0).unwrap().primary().unwrap();
         let stream = context.streams().create(Default::default()).unwrap();
         let keeper = Keeper::new(&context, config).unwrap();

@@ -1,5 +1,6 @@
 //! Objects that sleep and wake.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -8,6 +9,9 @@ use cupola_managers::buffer::DeviceSlice;
 use cupola_managers::graph::{CaptureConfig, Graph};
 use cupola_managers::ops;
 use cupola_managers::pool::PoolConfig;
+use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::driver::id;
 
 use super::{Bench, PAGE};
 
@@ -224,5 +228,39 @@ fn a_guest_may_leave_what_it_is_asked_unread() {
     kept.wake().unwrap();
     bench.assert_filled(&kept, 7);
     drop((kept, guest));
+    bench.finish();
+}
+
+// Without it a thread that attends could take note of a sleep while another one is mapping what it has just opened, and
+// the object not be let go by a guest that attends all the time.
+#[test]
+fn what_is_being_opened_is_let_go_as_well() {
+    let machine = Machine::builder().build();
+    let table = FaultTable::new(machine.driver());
+    let bench = Bench::with_driver(KeeperConfig::limit(2 * PAGE), machine, table.driver());
+    let guest = bench.guest();
+    drop(bench.seal(&guest, "weights", PAGE, 7));
+    assert_eq!(guest.list().unwrap().len(), 1);
+    table.reset();
+    let import = id::cuMemImportFromShareableHandle;
+    table.delay(import, 1, Duration::from_millis(300));
+    let is_over = AtomicBool::new(false);
+    thread::scope(|threads| {
+        let opened = threads.spawn(|| guest.open("weights", Rights::Read).unwrap());
+        while table.count(import) < 1 {
+            thread::yield_now();
+        }
+        threads.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                guest.attend_for(Duration::from_millis(1)).unwrap();
+            }
+        });
+        let most = Duration::from_secs(5);
+        let slept = bench.keeper.sleep("weights", SleepMode::HostCopy, most);
+        is_over.store(true, Ordering::Relaxed);
+        slept.unwrap();
+        assert!(!opened.join().unwrap().is_awake());
+    });
+    drop(guest);
     bench.finish();
 }
