@@ -33,6 +33,12 @@ impl Pieces {
 #[derive(Debug)]
 pub(crate) struct HostCopy(Vec<PinnedBuffer<u8>>);
 
+impl HostCopy {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.iter().map(|piece| piece.len() as u64).sum()
+    }
+}
+
 /// Makes both.
 #[derive(Debug)]
 pub(crate) struct Maker {
@@ -130,22 +136,20 @@ impl Maker {
         Ok(HostCopy(copies))
     }
 
-    /// Memory again, with these bytes.
-    pub(crate) fn copy_up(&self, copy: &HostCopy) -> Result<Pieces, Error> {
-        let bytes = copy.0.iter().map(|piece| piece.len() as u64).sum();
-        let pieces = self.make(bytes)?;
+    /// Copies these bytes to memory that was made for them. Nothing uses it any more when this fails.
+    pub(crate) fn copy_up(&self, copy: &HostCopy, pieces: &Pieces) -> Result<(), Error> {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let mut at = pieces.range.address();
         let ordered = copy.0.iter().try_for_each(|piece| {
-            // SAFETY: the piece is mapped here as long as `pieces` lives, which is until the copies were
+            // SAFETY: the piece is mapped here as long as `pieces` is borrowed, which is until the copies were
             // waited for, and no guest has it yet.
             let to = unsafe { DeviceSliceMut::<u8>::from_raw(at, piece.len()) };
             at += piece.len() as u64;
             ops::copy_to_device(piece, to, &stream)
         });
         wait(ordered, &stream)?;
-        self.copied.up.fetch_add(bytes, Ordering::Relaxed);
-        Ok(pieces)
+        self.copied.up.fetch_add(copy.bytes(), Ordering::Relaxed);
+        Ok(())
     }
 
     /// Gives host memory back that no copy is in.

@@ -25,6 +25,8 @@ pub(crate) struct Shared {
     table: Mutex<Table>,
     /// An object's state or its holdings have changed.
     changed: Condvar,
+    /// Held while memory is made.
+    making: Mutex<()>,
     maker: Maker,
     ledger: Ledger,
     config: KeeperConfig,
@@ -46,6 +48,7 @@ impl Shared {
         Self {
             table: Mutex::default(),
             changed: Condvar::new(),
+            making: Mutex::new(()),
             maker,
             ledger,
             config,
@@ -220,7 +223,10 @@ impl Shared {
         Err(refused)
     }
 
+    /// Memory for an object that has some again, or for the first time. One at a time: two that are made piece by piece
+    /// could each have a part, and both fail, where one of them fits.
     fn make(&self, pages: u64) -> Result<Pieces, Failure> {
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         // What cannot fit is not made in part, while others are refused.
         if pages > self.ledger.limit().saturating_sub(self.ledger.used()) {
             let _: u64 = self.ledger.reclaim();

@@ -176,7 +176,7 @@ impl Shared {
                 }
             }
         };
-        match self.maker.copy_up(&copy) {
+        match self.copy_up(&copy) {
             Ok(memory) => {
                 if let Some(object) = self.table().get_mut(id) {
                     object.keep_backup(Arc::clone(&copy));
@@ -190,9 +190,15 @@ impl Shared {
             }
             Err(error) => {
                 self.arrive(id, State::Asleep(copy));
-                Err(error.into())
+                Err(error)
             }
         }
+    }
+
+    fn copy_up(&self, copy: &HostCopy) -> Result<Pieces, Failure> {
+        let pieces = self.make(copy.bytes())?;
+        self.maker.copy_up(copy, &pieces)?;
+        Ok(pieces)
     }
 
     /// An object that was moving is there.

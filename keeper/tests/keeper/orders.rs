@@ -252,3 +252,40 @@ fn a_removed_object_counts_until_the_last_has_let_it_go() {
     drop((first, second));
     bench.finish();
 }
+
+// Without it two objects of several pieces could each have a part of what is left, and both be refused though either fits.
+#[test]
+fn one_of_two_that_come_at_once_fits() {
+    let bench = Bench::new(KeeperConfig::limit(8 * PAGE).piece(PAGE));
+    let guests = [bench.guest(), bench.guest()];
+    let asleep = bench.seal(&guests[0], "c", 5 * PAGE, 1);
+    drop(asleep);
+    assert_eq!(guests[0].list().unwrap().len(), 1);
+    bench.keeper.sleep("c", SleepMode::HostCopy, NOW).unwrap();
+    for round in 0..200 {
+        let begin = std::sync::Barrier::new(3);
+        let (first, second, woken) = std::thread::scope(|threads| {
+            let [first, second] = [(&guests[0], "a"), (&guests[1], "b")].map(|(guest, name)| {
+                let begin = &begin;
+                threads.spawn(move || {
+                    begin.wait();
+                    guest.create(name, 5 * PAGE, Rights::Read)
+                })
+            });
+            begin.wait();
+            let woken = bench.keeper.wake("c");
+            (first.join().unwrap(), second.join().unwrap(), woken)
+        });
+        let fit = [first.is_ok(), second.is_ok(), woken.is_ok()];
+        assert_eq!(fit.iter().filter(|&&fits| fits).count(), 1, "round {round}");
+        drop((first, second));
+        if woken.is_ok() {
+            bench.keeper.sleep("c", SleepMode::HostCopy, NOW).unwrap();
+        }
+        // Told without an answer, and done before this is answered.
+        let listed = [0, 1, 0].map(|guest: usize| guests[guest].list().unwrap().len());
+        assert_eq!(listed[2], 1, "round {round}");
+    }
+    drop(guests);
+    bench.finish();
+}
