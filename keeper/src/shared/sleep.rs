@@ -87,6 +87,10 @@ impl Shared {
             self.give_up_backups();
             copied = self.maker.copy_down(memory);
         }
+        if copied.is_err() {
+            // What there was of the copy is no use to any other.
+            self.maker.trim();
+        }
         Ok(State::Asleep(Arc::new(copied?)))
     }
 

@@ -134,7 +134,9 @@ fn an_object_that_falls_asleep_is_not_opened_halfway() {
 // Without it host memory could pass its limit, or an object be lost for which it has no room.
 #[test]
 fn an_object_without_room_on_the_host_stays_awake() {
-    let bench = Bench::new(KeeperConfig::limit(4 * PAGE).host_limit(PAGE));
+    // The first piece has room.
+    let config = KeeperConfig::limit(4 * PAGE).host_limit(PAGE).piece(PAGE);
+    let bench = Bench::new(config);
     let guest = bench.guest();
     let kept = bench.seal(&guest, "weights", 2 * PAGE, 7);
     let address = kept.address();
@@ -148,6 +150,7 @@ fn an_object_without_room_on_the_host_stays_awake() {
         matches!(refused, KeeperError::HostLimit { .. }),
         "{refused}"
     );
+    assert_eq!(bench.keeper.metrics().host_bytes, 0);
     let kept = guest.open("weights", Rights::Read).unwrap();
     bench.assert_filled(&kept, 7);
     assert_ne!(address, 0);
