@@ -2,7 +2,9 @@
 
 use std::os::unix::net::UnixStream;
 
-use cupola_managers::interop::{ExternalMemory, ExternalMemoryConfig};
+use cupola_managers::interop::{
+    ExternalMemory, ExternalMemoryConfig, ExternalSemaphore, ExternalTimeline,
+};
 use cupola_managers::pool::DeviceLimit;
 use cupola_managers::vmm::{Access, ImportCharge, VirtualMemory};
 use cupola_managers::{Context, ops};
@@ -45,5 +47,17 @@ fn external(context: &Context, memory: &VirtualMemory) -> Outcome {
     let bytes = unsafe { front.slice_mut::<u8>(0..64, &stream) }?;
     ops::fill(bytes, 7, &stream)?;
     drop((imported, front, back));
+    let made = memory.create_exportable(2 * PAGE)?;
+    // SAFETY: the descriptors stand for those of semaphores.
+    let (timeline, semaphore) = unsafe {
+        (
+            ExternalTimeline::import(context, made.export()?)?,
+            ExternalSemaphore::import(context, made.export()?)?,
+        )
+    };
+    timeline.signal(1, &stream)?;
+    timeline.wait(1, &stream)?;
+    semaphore.signal(&stream)?;
+    semaphore.wait(&stream)?;
     Ok(())
 }

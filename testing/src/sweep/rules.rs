@@ -53,6 +53,14 @@ pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
             .is_empty()
                 && u.external_memories <= 1
         }),
+        id::cuDestroyExternalSemaphore => Some(|u| {
+            Usage {
+                external_semaphores: 0,
+                ..*u
+            }
+            .is_empty()
+                && u.external_semaphores <= 1
+        }),
         id::cuMemFreeHost => Some(|u| {
             Usage {
                 host_allocations: 0,

@@ -6,6 +6,8 @@ mod dlpack;
 #[cfg(target_os = "linux")]
 mod external;
 mod refused;
+#[cfg(target_os = "linux")]
+mod semaphores;
 
 use quickcheck::{Gen, QuickCheck};
 

@@ -110,6 +110,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         streams::capture::TABLE,
         streams::event::TABLE,
         streams::memop::TABLE,
+        streams::semaphore::TABLE,
         streams::stream::TABLE,
         tensor_map::TABLE,
     ];

@@ -40,6 +40,8 @@ pub struct Usage {
     pub opened_bytes: u64,
     /// Imported memory of other APIs.
     pub external_memories: usize,
+    /// Imported semaphores of other APIs.
+    pub external_semaphores: usize,
     /// Page-locked host allocations.
     pub host_allocations: usize,
     /// Their bytes.
@@ -75,6 +77,7 @@ impl Usage {
         usage.pools = read(&machine.pools).len() - machine.devices.len();
         let mapped = machine.space.mapped().totals();
         usage.external_memories = machine.space.externals().count();
+        usage.external_semaphores = machine.space.externals().semaphore_count();
         usage.reservations = mapped.reservations;
         usage.physical_allocations = mapped.physical;
         usage.physical_bytes = mapped.bytes;
@@ -115,7 +118,7 @@ impl fmt::Display for Usage {
         write!(
             f,
             "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} graphs, {} executable graphs, {} user objects, {} pools, {} device allocations \
-             ({} bytes), {} opened allocations of other processes ({} bytes), {} imported memories of other APIs, {} host allocations ({} bytes), {} registered host ranges, \
+             ({} bytes), {} opened allocations of other processes ({} bytes), {} imported memories and {} semaphores of other APIs, {} host allocations ({} bytes), {} registered host ranges, \
              {} address reservations, {} physical allocations ({} bytes)",
             self.contexts,
             self.streams,
@@ -132,6 +135,7 @@ impl fmt::Display for Usage {
             self.opened_allocations,
             self.opened_bytes,
             self.external_memories,
+            self.external_semaphores,
             self.host_allocations,
             self.host_bytes,
             self.registrations,

@@ -45,7 +45,7 @@ pub(in crate::device) struct Block {
     pub(in crate::device) seat: Option<Arc<Seat>>,
     /// Unique in the machine.
     pub(in crate::device) id: u64,
-    /// Belongs to a module: a program cannot free it.
+    /// Belongs to a module, or to a semaphore: a program cannot free it.
     pub(in crate::device) module: bool,
     /// Kernels cannot write it.
     pub(in crate::device) constant: bool,
@@ -133,6 +133,14 @@ impl Block {
         let backing = Backing::file_from(pages, offset)?;
         let mut block = Self::backed(0, len, owner, backing);
         block.external = true;
+        Some(block)
+    }
+
+    /// The value of a semaphore of another API, which no program frees. `None` if the host has no room for a mapping.
+    #[cfg(target_os = "linux")]
+    pub(super) fn semaphore(pages: Pages, owner: (usize, u64)) -> Option<Self> {
+        let mut block = Self::external(pages, 0, 8, owner)?;
+        block.module = true;
         Some(block)
     }
 

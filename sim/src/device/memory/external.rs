@@ -1,5 +1,6 @@
-//! Memory of another API, by the file that it has exported: as the software device has no such API, files of its
-//! own exportable memory stand for it.
+//! Memory and semaphores of another API, by the file that it has exported: as the software device has no such API, files
+//! of its own exportable memory stand for them. A semaphore is the first 8 bytes of such a file, so that whoever maps it, in
+//! whichever process, is the other side.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
@@ -28,9 +29,30 @@ struct External {
     made: Here,
 }
 
-/// Imported memory of a machine, by handle.
+/// What a semaphore does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device) enum SemaphoreKind {
+    /// A signal sets it, a wait takes that back.
+    Binary,
+    /// A signal sets its value, a wait is for a value at least.
+    Timeline,
+}
+
+/// An imported semaphore.
+#[derive(Debug)]
+struct Semaphore {
+    /// Its value, which streams write and wait for as any other.
+    block: Arc<Block>,
+    kind: SemaphoreKind,
+    made: Here,
+}
+
+/// Imported memory and semaphores of a machine, by handle.
 #[derive(Debug, Default)]
-pub(in crate::device) struct Externals(RwLock<BTreeMap<u64, External>>);
+pub(in crate::device) struct Externals {
+    memories: RwLock<BTreeMap<u64, External>>,
+    semaphores: RwLock<BTreeMap<u64, Semaphore>>,
+}
 
 impl Externals {
     /// Enters memory of so many bytes, which the pages have.
@@ -42,26 +64,56 @@ impl Externals {
             device,
             made: Here::now(),
         };
-        write(&self.0).insert(handle, external);
+        write(&self.memories).insert(handle, external);
     }
 
     /// Ends a handle. What is mapped of it stays until it is freed.
     pub(in crate::device) fn destroy(&self, handle: u64) -> Reply {
-        let external = write(&self.0).remove(&handle);
+        let external = write(&self.memories).remove(&handle);
         let handle_error = CUresult::CUDA_ERROR_INVALID_HANDLE;
         external.map(drop).ok_or(handle_error)
     }
 
     /// Who made each handle that the program holds.
     pub(in crate::device) fn handles(&self) -> Vec<Here> {
-        read(&self.0)
+        read(&self.memories)
             .values()
             .map(|external| external.made)
             .collect()
     }
 
     pub(in crate::device) fn count(&self) -> usize {
-        read(&self.0).len()
+        read(&self.memories).len()
+    }
+
+    /// Where the value of a semaphore is, and what it does.
+    pub(in crate::device) fn semaphore(&self, handle: u64) -> Reply<(Arc<Block>, SemaphoreKind)> {
+        let semaphores = read(&self.semaphores);
+        let found = semaphores.get(&handle);
+        found
+            .map(|semaphore| (Arc::clone(&semaphore.block), semaphore.kind))
+            .ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+    }
+
+    /// Ends the handle of a semaphore, whose value is given back.
+    pub(in crate::device) fn destroy_semaphore(&self, handle: u64) -> Reply<Arc<Block>> {
+        let semaphore = write(&self.semaphores).remove(&handle);
+        semaphore
+            .map(|semaphore| semaphore.block)
+            .ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+    }
+
+    /// Who made each semaphore that the program holds.
+    pub(in crate::device) fn semaphores(&self) -> Vec<Here> {
+        let semaphores = read(&self.semaphores);
+        semaphores
+            .values()
+            .map(|semaphore| semaphore.made)
+            .collect()
+    }
+
+    pub(in crate::device) fn semaphore_count(&self) -> usize {
+        read(&self.semaphores).len()
     }
 }
 
@@ -80,6 +132,30 @@ pub(in crate::device) fn map_external(
     keep_if_open(context, &context.device, block)
 }
 
+/// Enters a semaphore whose value is the first 8 bytes of the pages.
+///
+/// # Errors
+/// The host or the device has no room; the context has ended.
+#[cfg(target_os = "linux")]
+pub(in crate::device) fn import_semaphore(
+    context: &Context,
+    handle: u64,
+    pages: Pages,
+    kind: SemaphoreKind,
+) -> Reply {
+    let space = &context.device.space;
+    let owner = (context.device.ordinal, context.handle);
+    let block = Block::semaphore(pages, owner).ok_or(MEMORY)?;
+    let block = keep_if_open(context, &context.device, space.add_block(block, GRANULE)?)?;
+    let semaphore = Semaphore {
+        block,
+        kind,
+        made: Here::now(),
+    };
+    write(&space.externals().semaphores).insert(handle, semaphore);
+    Ok(())
+}
+
 impl Space {
     /// A block that is `len` bytes of imported memory from `offset` on. No account is charged for it.
     ///
@@ -87,7 +163,7 @@ impl Space {
     /// There is no such memory, or it has no such bytes; the host or the device has no room.
     fn map_external(&self, handle: u64, offset: u64, len: u64, context: u64) -> Reply<Arc<Block>> {
         let (pages, device) = {
-            let externals = read(&self.externals().0);
+            let externals = read(&self.externals().memories);
             let external = externals.get(&handle);
             let external = external.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
             let end = offset.checked_add(len).filter(|_| len > 0);

@@ -33,7 +33,9 @@ pub(super) use access::{Access, AccessRequest, Accessor, Peers, PoolAccess};
 pub(super) use account::{Account, Pool, PoolLimits};
 pub(super) use advice::{Advice, Location};
 pub(super) use block::{Block, HostRange};
-pub(super) use external::map_external;
+#[cfg(target_os = "linux")]
+pub(super) use external::import_semaphore;
+pub(super) use external::{SemaphoreKind, map_external};
 pub(super) use fill::Fill;
 pub(super) use heap::{Around, Heap};
 pub(super) use ipc::{Name, Opened, Refusal, open};

@@ -173,6 +173,11 @@ fn of_no_context(machine: &Inner) -> Vec<Finding> {
         let what = format!("imported memory was not destroyed, made by {made}");
         leaks.push(leak(&what, made));
     }
+    for made in machine.space.externals().semaphores() {
+        let made = made.site();
+        let what = format!("an imported semaphore was not destroyed, made by {made}");
+        leaks.push(leak(&what, made));
+    }
     for device in &machine.devices {
         for (handle, made) in device.account.pools() {
             if handle != device.default_pool {

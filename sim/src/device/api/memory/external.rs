@@ -1,10 +1,15 @@
 //! Memory of other APIs: imported by file descriptor, mapped as buffers.
 
+#[cfg(target_os = "linux")]
+use std::ffi::c_int;
+
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
+#[cfg(target_os = "linux")]
+use crate::device::memory::Pages;
 use crate::device::memory::map_external;
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -52,13 +57,25 @@ fn adopt(
     device: usize,
     description: &CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
 ) -> Reply {
-    use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
-
-    use crate::device::api::memory::vmm::NAME;
-    use crate::device::memory::Pages;
-
     // SAFETY: every bit pattern is a number, and the type says that the caller has set it.
     let number = unsafe { description.handle.fd };
+    let pages = exported_pages(number, device)?;
+    if description.size > pages.len() {
+        return Err(BAD);
+    }
+    let externals = call.machine.space.externals();
+    externals.import(handle, device, pages, description.size);
+    close(number);
+    Ok(())
+}
+
+/// The pages behind a descriptor of the device's exportable memory, which stays the caller's.
+#[cfg(target_os = "linux")]
+pub(in crate::device::api) fn exported_pages(number: c_int, device: usize) -> Reply<Pages> {
+    use std::os::fd::BorrowedFd;
+
+    use crate::device::api::memory::vmm::NAME;
+
     if number < 0 {
         return Err(BAD);
     }
@@ -68,14 +85,19 @@ fn adopt(
     let file = file.try_clone_to_owned().map_err(|_| BAD)?;
     let (pages, name) = Pages::adopt(file).ok_or(BAD)?;
     let of = name.strip_prefix(NAME).and_then(|rest| rest.parse().ok());
-    if of != Some(device) || description.size > pages.len() {
-        return Err(BAD);
+    match of == Some(device) {
+        true => Ok(pages),
+        false => Err(BAD),
     }
-    let externals = call.machine.space.externals();
-    externals.import(handle, device, pages, description.size);
+}
+
+/// Takes over a descriptor that was imported.
+#[cfg(target_os = "linux")]
+pub(in crate::device::api) fn close(number: c_int) {
+    use std::os::fd::{FromRawFd, OwnedFd};
+
     // SAFETY: the file is open, since it was duplicated, and with a success the number is the driver's.
     drop(unsafe { OwnedFd::from_raw_fd(number) });
-    Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]

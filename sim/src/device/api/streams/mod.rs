@@ -4,4 +4,5 @@ pub(super) mod attributes;
 pub(super) mod capture;
 pub(super) mod event;
 pub(super) mod memop;
+pub(super) mod semaphore;
 pub(super) mod stream;

@@ -1,15 +1,19 @@
 //! Memory of another API (Vulkan, OpenGL, a driver of a capture device): imported by the file descriptor that it
-//! has exported, and used through buffers that are mapped of it.
+//! has exported, and used through buffers that are mapped of it; and its semaphores.
 //!
 //! [`ExternalMemory`] owns what was imported, and [`ExternalBuffer`] a part of it that has addresses. A buffer keeps the
 //! memory, so the driver gets buffers back first, in whichever order the program drops them. Nothing orders the
-//! work of the other API: a program waits for that, and has it wait.
+//! work of the other API but what the program puts on streams: signals of, and waits for, a semaphore of that API
+//! ([`ExternalSemaphore`], [`ExternalTimeline`]).
 //!
 //! The other way round, device memory goes to other APIs as a file descriptor too: memory that is
 //! [created for it](crate::vmm::VirtualMemory::create_exportable), which is [exported](crate::vmm::PhysicalMemory::export).
 //! A driver takes the descriptors of its graphics interfaces here, and those of
 //! `cuMemExportToShareableHandle` in [`VirtualMemory::import`](crate::vmm::VirtualMemory::import) alone, whose error says
-//! so. The software device has no graphics interface: it takes those of its exportable memory.
+//! so. The software device has no graphics interface: it takes those of its exportable memory, whose first 8 bytes are the
+//! value of a semaphore.
+
+mod semaphore;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -31,6 +35,7 @@ use crate::driver::{ContextCore, Kind, RelaxedCapture};
 use crate::error::{Account, Error, Result, Site};
 use crate::pool::DeviceLimit;
 use crate::stream::Stream;
+pub use semaphore::{ExternalSemaphore, ExternalTimeline};
 
 /// What memory of another API is imported with.
 #[derive(Clone, Debug)]
