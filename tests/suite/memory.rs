@@ -7,6 +7,7 @@ mod keeper;
 mod ledger;
 mod pointers;
 mod sharing;
+mod tensors;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
