@@ -1,6 +1,7 @@
 //! Devices, contexts, and which context is current.
 
 mod peers;
+mod sharing;
 
 use cupola_managers::context::{ContextKind, Waiting, context_switches};
 use cupola_managers::device::Features;

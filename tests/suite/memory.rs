@@ -6,7 +6,7 @@ mod keeper;
 #[cfg(target_os = "linux")]
 mod ledger;
 mod pointers;
-mod sharing;
+pub(crate) mod sharing;
 mod tensors;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,7 +4,7 @@
 
 use cupola_managers::ops::{self, Cuboid, LaunchConfig, Rectangle};
 use cupola_managers::peer::PeerError;
-use cupola_managers::{Buffer, Context, Error, MemoryPool, PoolConfig, Stream};
+use cupola_managers::{Buffer, Context, Error, Function, MemoryPool, PoolConfig, Stream};
 use cupola_random::Random;
 use cupola_sys::driver::CUresult;
 
@@ -12,11 +12,11 @@ use crate::child;
 use crate::common::{Bench, noise};
 
 /// One device of a bench.
-struct Side {
+pub(super) struct Side {
     ordinal: u32,
-    pool: MemoryPool,
-    stream: Stream,
-    context: Context,
+    pub(super) pool: MemoryPool,
+    pub(super) stream: Stream,
+    pub(super) context: Context,
 }
 
 impl Side {
@@ -36,6 +36,20 @@ impl Side {
         ops::synchronize(&self.stream).unwrap();
         buffer
     }
+
+    /// The kernel that adds the words of one array to those of another one.
+    pub(super) fn add_words(&self) -> Function {
+        let module = self.context.modules().load_ptx(PTX).unwrap();
+        module.function("add_words").unwrap()
+    }
+}
+
+/// All devices of a bench.
+pub(super) fn sides(bench: &Bench) -> Vec<Side> {
+    let count = bench.execution.devices().count();
+    (0..count)
+        .map(|ordinal| Side::new(bench, ordinal))
+        .collect()
 }
 
 /// The ordered pairs of different devices.
@@ -51,10 +65,7 @@ fn with_devices(test: impl FnOnce(&Bench, &[Side])) {
     let Some(bench) = Bench::with_devices(2) else {
         return;
     };
-    let count = bench.execution.devices().count();
-    let sides: Vec<_> = (0..count)
-        .map(|ordinal| Side::new(&bench, ordinal))
-        .collect();
+    let sides = sides(&bench);
     test(&bench, &sides);
     drop(sides);
     bench.finish();
@@ -278,8 +289,7 @@ fn kernels_use_memory_of_open_pools() {
             // Pages that the pool maps from now on.
             let mut after = pool.upload(&vec![4u32; 16 * LEN], &peer.stream).unwrap();
             let mut ours = own.pool.upload(&vec![1u32; LEN], &own.stream).unwrap();
-            let add = own.context.modules().load_ptx(PTX).unwrap();
-            let add = add.function("add_words").unwrap();
+            let add = own.add_words();
             ops::order(&peer.stream, &own.stream).unwrap();
             let config = LaunchConfig::linear((LEN / 256) as u32, 256);
             let last = after.slice_mut(15 * LEN..).unwrap();
@@ -297,24 +307,33 @@ fn kernels_use_memory_of_open_pools() {
     });
 }
 
-/// Of the first pair that may access each other: that which accesses, and that whose memory it is.
-fn linked<'s>(bench: &Bench, sides: &'s [Side]) -> Option<(&'s Side, &'s Side)> {
+/// A device that may access memory of the one with this ordinal, and that one.
+pub(super) fn linked<'s>(
+    bench: &Bench,
+    sides: &'s [Side],
+    ordinal: u32,
+) -> Option<(&'s Side, &'s Side)> {
     let matrix = bench.execution.devices().peers().unwrap();
-    let pair = pairs(sides).find(|(own, peer)| matrix.can_access(own.ordinal, peer.ordinal));
+    let mut pairs = pairs(sides).filter(|(_, peer)| peer.ordinal == ordinal);
+    let pair = pairs.find(|(own, peer)| matrix.can_access(own.ordinal, peer.ordinal));
     if pair.is_none() {
-        eprintln!("skipped: no device may access another one's memory");
+        eprintln!("SKIPPED: no device may access memory of device {ordinal}");
     }
     pair
 }
 
-/// Adds the words of an array to those of another one, of whichever device, on the first one's.
-fn add(own: &Side, to: u64, from: u64, len: usize) -> Result<(), Error> {
-    let add = own.context.modules().load_ptx(PTX)?;
-    let add = add.function("add_words")?;
+/// Adds the words of an array to those of another one, both of whichever device, on this side's.
+pub(super) fn launch_add(
+    add: &Function,
+    own: &Side,
+    to: u64,
+    from: u64,
+    len: usize,
+) -> Result<(), Error> {
     let config = LaunchConfig::linear((len / 256) as u32, 256);
-    // SAFETY: the callers have as many words at both addresses, and this waits for the threads.
-    unsafe { ops::launch(&add, config, (to, from), &own.stream) }?;
-    ops::synchronize(&own.stream)
+    // SAFETY: the callers have as many words at both addresses, until the stream has come so far; or mean
+    // the fault.
+    unsafe { ops::launch(add, config, (to, from), &own.stream) }
 }
 
 // Without it the driver could keep a pool closed that is opened again, or refuse copies that need no
@@ -323,7 +342,7 @@ fn add(own: &Side, to: u64, from: u64, len: usize) -> Result<(), Error> {
 fn pools_are_closed_and_opened_again() {
     const LEN: usize = 1 << 20;
     with_devices(|bench, sides| {
-        let Some((own, peer)) = linked(bench, sides) else {
+        let Some((own, peer)) = linked(bench, sides, 0) else {
             return;
         };
         for round in 0..4 {
@@ -366,22 +385,23 @@ fn child_uses_a_closed_pool() {
     let Some(bench) = Bench::with_devices(2) else {
         return;
     };
-    let count = bench.execution.devices().count();
-    let sides: Vec<_> = (0..count)
-        .map(|ordinal| Side::new(&bench, ordinal))
-        .collect();
-    let Some((own, peer)) = linked(&bench, &sides) else {
+    let sides = sides(&bench);
+    let Some((own, peer)) = linked(&bench, &sides, 0) else {
         return;
     };
     let theirs = peer.pool.upload(&[1u32; LEN], &peer.stream).unwrap();
     ops::synchronize(&peer.stream).unwrap();
     let at = theirs.as_raw();
     peer.pool.open_to(&own.context).unwrap();
-    add(own, at, at, LEN).unwrap();
+    let add = own.add_words();
+    launch_add(&add, own, at, at, LEN).unwrap();
+    ops::synchronize(&own.stream).unwrap();
     assert_eq!(theirs.to_vec(&peer.stream).unwrap(), [2; LEN]);
     peer.pool.close_to(&own.context).unwrap();
-    let faulted = add(own, at, at, LEN).unwrap_err();
+    let launched = launch_add(&add, own, at, at, LEN);
+    let faulted = launched.and_then(|()| ops::synchronize(&own.stream));
+    let faulted = faulted.unwrap_err();
     println!("{faulted}");
     assert_eq!(faulted.status(), Some(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
-    drop((theirs, sides, bench));
+    drop((theirs, add, sides, bench));
 }

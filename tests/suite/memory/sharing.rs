@@ -39,7 +39,7 @@ fn open() -> Option<(Bench, VirtualMemory)> {
     Some((bench, memory))
 }
 
-fn map(piece: PhysicalMemory, access: Access) -> AddressRange {
+pub(crate) fn map(piece: PhysicalMemory, access: Access) -> AddressRange {
     let bytes = piece.bytes();
     let mut range = piece.virtual_memory().reserve(bytes).unwrap();
     range.map(0, piece).unwrap();
@@ -48,11 +48,11 @@ fn map(piece: PhysicalMemory, access: Access) -> AddressRange {
 }
 
 /// The one piece of a range.
-fn piece(range: &AddressRange) -> &PhysicalMemory {
+pub(crate) fn piece(range: &AddressRange) -> &PhysicalMemory {
     range.pieces().next().unwrap().1
 }
 
-fn fill(range: &AddressRange, value: u8, bench: &Bench) {
+pub(crate) fn fill(range: &AddressRange, value: u8, bench: &Bench) {
     let bytes = usize::try_from(range.bytes()).unwrap();
     // SAFETY: all of it is mapped, and the test's processes use it in turn.
     let all = unsafe { DeviceSliceMut::<u8>::from_raw(range.address(), bytes) };
@@ -61,7 +61,7 @@ fn fill(range: &AddressRange, value: u8, bench: &Bench) {
 }
 
 /// The beginning, the middle and the end have this value.
-fn assert_filled(range: &AddressRange, value: u8, bench: &Bench) {
+pub(crate) fn assert_filled(range: &AddressRange, value: u8, bench: &Bench) {
     let part = 64 << 10;
     let last = range.bytes() - part as u64;
     for at in [0, last / 2, last] {
@@ -73,7 +73,7 @@ fn assert_filled(range: &AddressRange, value: u8, bench: &Bench) {
 }
 
 /// Tells the other process that it is its turn.
-fn tell(socket: &UnixStream) {
+pub(crate) fn tell(socket: &UnixStream) {
     try_tell(socket).expect("the other process");
 }
 
@@ -83,7 +83,7 @@ fn try_tell(mut socket: &UnixStream) -> io::Result<()> {
 }
 
 /// Waits until it is this process's turn.
-fn hear(socket: &UnixStream) {
+pub(crate) fn hear(socket: &UnixStream) {
     try_hear(socket).expect("the other process");
 }
 
@@ -93,7 +93,7 @@ fn try_hear(mut socket: &UnixStream) -> io::Result<()> {
 }
 
 /// The socket of a child.
-fn parent() -> UnixStream {
+pub(crate) fn parent() -> UnixStream {
     let input = io::stdin();
     UnixStream::from(input.as_fd().try_clone_to_owned().unwrap())
 }
