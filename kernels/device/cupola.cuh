@@ -90,19 +90,21 @@ CUPOLA_DEVICE void grid_stride(u64 begin, u64 end, Body body) {
 // A kernel that may be launched so calls `wait_for_predecessor` with all of its threads before any of them
 // touches memory. Before sm_90 no kernel starts early, and both functions do nothing.
 
-/// Lets the next kernel on the stream start once all blocks have come here or have ended, if it was launched to
-/// start early. It waits for the end of this one before it touches memory, so the earliest place is the best.
-CUPOLA_DEVICE void launch_dependents() {
-#if CUPOLA_SM >= 90
-    asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 /// Waits until the kernels before this one on the stream have ended, and what they wrote is seen: those too that
 /// they waited for. Nothing is waited for in a kernel that did not start early.
 CUPOLA_DEVICE void wait_for_predecessor() {
 #if CUPOLA_SM >= 90
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Lets the next kernel on the stream start once all blocks have come here or have ended, if it was launched to
+/// start early. It waits for the end of this one before it touches memory, so any place is right. Behind
+/// `wait_for_predecessor` is the best: before it, kernels that wait for each other could fill the device, and keep
+/// from it a kernel of another stream that the first of them waits for.
+CUPOLA_DEVICE void launch_dependents() {
+#if CUPOLA_SM >= 90
+    asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 

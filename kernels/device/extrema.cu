@@ -40,8 +40,8 @@ template <> struct Nothing<u64> {
     extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                            \
     cupola_reduce_##name##_##T(const T* input, u64 n, void* scratch, T* result) {              \
         __shared__ T lanes[THREADS];                                                           \
-        launch_dependents();                                                                   \
         wait_for_predecessor();                                                                \
+        launch_dependents();                                                                   \
         T none = Nothing<T>::nothing();                                                        \
         reduce_grid<THREADS, lanes_of<T>()>(n, input, none, Op<T>(), lanes, scratch, result);  \
     }

@@ -59,8 +59,8 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
     static_assert(sizeof(Found<T>) == 16, "what scratch has for each block");
     constexpr u32 N = lanes_of<T>();
     constexpr u32 tile = THREADS * N * PACKS_IN_FLIGHT;
-    launch_dependents();
     wait_for_predecessor();
+    launch_dependents();
     First<T, Order> first;
     u64 tiles = is_pack<N>(input) ? n / tile : 0;
     // What the tiles have, as the place in one of them: a place is a constant for each element, and an index two

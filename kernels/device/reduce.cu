@@ -21,8 +21,8 @@ using namespace cupola;
     extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                            \
     cupola_reduce_sum_##T(const T* input, u64 n, void* scratch, T* result) {                   \
         __shared__ T lanes[THREADS];                                                           \
-        launch_dependents();                                                                   \
         wait_for_predecessor();                                                                \
+        launch_dependents();                                                                   \
         reduce_grid<THREADS, lanes_of<T>()>(n, input, (T)0, Add<T>(), lanes, scratch, result); \
     }
 
