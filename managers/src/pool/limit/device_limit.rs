@@ -93,10 +93,12 @@ impl DeviceLimit {
     /// Charges bytes, where need be after those of processes that have ended were taken back. `None` when
     /// they do not fit.
     pub(crate) fn charge(&self, bytes: u64) -> Option<LimitCharge<'_>> {
+        // Where there is nothing to take back, another process may have just done so.
+        let mut is_last = false;
         loop {
             match self.0.budget.charge(bytes) {
                 Ok(charge) => return Some(charge),
-                Err(Refusal::Outer) if self.reclaim() => {}
+                Err(Refusal::Outer) if !is_last => is_last = !self.reclaim(),
                 Err(Refusal::Own | Refusal::Outer) => return None,
             }
         }

@@ -28,6 +28,7 @@ pub trait SharedBudget: fmt::Debug + Send + Sync {
 
     /// Takes back what is charged to those that no longer exist: processes that have ended. How many
     /// bytes came back, 0 where there was nothing to take. It is called where a charge was refused, with no
-    /// lock taken, and the charge is tried again until this returns 0.
+    /// lock taken, and the charge is tried again until this returns 0, and once more then: others may have taken
+    /// back meanwhile what was refused for.
     fn reclaim(&self) -> u64;
 }

@@ -56,10 +56,12 @@ impl Pool {
 
 impl Charges for Pool {
     fn charge(&self, bytes: u64) -> bool {
+        // Where there is nothing to take back, another process may have just done so.
+        let mut is_last = false;
         loop {
             match budget::charge(&self.budget, self.shared(), bytes) {
                 Ok(()) => return true,
-                Err(Refusal::Outer) if self.reclaim_shared() => {}
+                Err(Refusal::Outer) if !is_last => is_last = !self.reclaim_shared(),
                 Err(Refusal::Own | Refusal::Outer) => return false,
             }
         }

@@ -18,6 +18,8 @@ struct Bytes {
     theirs: u64,
     /// Of `theirs`: of processes that have ended.
     ended: u64,
+    /// Of `theirs`: what another process takes back, just before this one tries to.
+    taken: u64,
 }
 
 impl Others {
@@ -71,7 +73,8 @@ impl SharedBudget for Others {
     fn reclaim(&self) -> u64 {
         let mut bytes = self.0.lock().unwrap();
         let ended = std::mem::take(&mut bytes.ended);
-        bytes.theirs -= ended;
+        let taken = std::mem::take(&mut bytes.taken);
+        bytes.theirs -= ended + taken;
         ended
     }
 }
@@ -146,6 +149,29 @@ fn bytes_of_processes_that_have_ended_are_granted_to_virtual_memory() {
     let piece = memory.create(PAGE).unwrap();
     assert_eq!((limit.used(), others.ours()), (PAGE, PAGE));
     drop((piece, memory));
+    assert_eq!((limit.used(), others.ours()), (0, 0));
+    bench.finish();
+}
+
+// Without it the second of two processes that take back what a third one had could be refused what fits.
+#[test]
+fn what_another_process_has_just_taken_back_is_granted() {
+    let bench = bench_on(Backing::Pages);
+    let others = Others::new(16 * PAGE, 16 * PAGE);
+    let limit = DeviceLimit::within(16 * PAGE, Arc::clone(&others) as Arc<dyn SharedBudget>);
+    let take = |bytes| others.0.lock().unwrap().taken = bytes;
+    let memory = bench.context.virtual_memory(&limit).unwrap();
+    take(PAGE);
+    let piece = memory.create(PAGE).unwrap();
+    let pool = bench
+        .context
+        .memory_pool(PoolConfig::limit(u64::MAX).within(&limit))
+        .unwrap();
+    let stream = bench.stream();
+    take(8 * PAGE);
+    let block = pool.allocate_raw(2 * PAGE, 256, &stream).unwrap();
+    free(block, &stream);
+    drop((pool, stream, piece, memory));
     assert_eq!((limit.used(), others.ours()), (0, 0));
     bench.finish();
 }
