@@ -11,8 +11,8 @@ pub struct KeeperConfig {
     pub limit: u64,
     /// The most bytes of page-locked host memory, for objects that are asleep.
     pub host_limit: u64,
-    /// The most bytes of one allocation. An object of more has several: each is a descriptor, and costs a
-    /// guest an import and a mapping.
+    /// The most bytes of one allocation. An object of more has several: each is an open file of the keeper
+    /// (`RLIMIT_NOFILE`), and costs a guest an import and a mapping.
     pub piece: u64,
     /// The most guests at a time.
     pub guests: usize,

@@ -89,7 +89,8 @@ impl Header {
     }
 }
 
-/// What a guest may do with an object, or asks to do.
+/// What a guest may do with an object, or asks to do. The guest's mapping has these rights, which holds against
+/// work that goes astray; the descriptor that it was made of has no rights of its own, so a program that wants to write can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// Guests read it once it is sealed.
