@@ -12,8 +12,9 @@ use cupola_testing::{Machine, Stage, Sweep};
 
 use super::PAGE;
 
-/// How long a guest is waited for that a fault keeps from letting go: all the while in vain.
-const SHORT: Duration = Duration::from_millis(50);
+/// How long a guest is waited for: all the while in vain where a fault keeps it from letting go, and else until its
+/// thread has run.
+const SHORT: Duration = Duration::from_millis(400);
 
 fn life(stage: &Stage) -> Outcome {
     let context = stage.context()?;

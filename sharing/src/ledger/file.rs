@@ -7,7 +7,8 @@ use std::ptr::{self, NonNull};
 
 use cupola_core::ledger::Words;
 use rustix::fs::{
-    MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create,
+    FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat,
+    ftruncate, memfd_create,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -43,6 +44,9 @@ impl LedgerFile {
             .map_err(|errno| LedgerError::system("memfd_create", errno.into()))?;
         ftruncate(&file, LEN as u64)
             .map_err(|errno| LedgerError::system("ftruncate", errno.into()))?;
+        // A page that the system cannot give is an error here, and no signal at the first access.
+        fallocate(&file, FallocateFlags::empty(), 0, LEN as u64)
+            .map_err(|errno| LedgerError::system("fallocate", errno.into()))?;
         let file = File::from(file);
         file.write_all_at(&header.encode(), 0)
             .map_err(|error| LedgerError::system("pwrite", error))?;

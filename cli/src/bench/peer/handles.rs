@@ -76,7 +76,8 @@ impl Handles {
                 memory.open_to(&peer.context)?;
                 Ok::<_, PeerBenchError>(memory)
             };
-            Ok(Others::Raw([raw(first, second)?, raw(second, first)?]))
+            let memory = [raw(first, second)?, raw(second, first)?];
+            Ok(Others::Raw(Box::new(memory)))
         };
         match self {
             Self::One => raw(u64::MAX),
@@ -99,7 +100,7 @@ impl Handles {
 
 /// Memory that takes the place of the devices' usual one.
 enum Others {
-    Raw([RawMemory; 2]),
+    Raw(Box<[RawMemory; 2]>),
     Pool(Box<[PoolMemory; 2]>),
 }
 
