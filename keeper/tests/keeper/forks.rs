@@ -14,7 +14,7 @@ unsafe extern "C" {
     fn _exit(status: i32) -> !;
 }
 
-fn is_forked<T>(outcome: Result<T, KeeperError>) -> bool {
+fn is_forked<T>(outcome: &Result<T, KeeperError>) -> bool {
     matches!(outcome, Err(KeeperError::Device(Error::Forked)))
 }
 
@@ -42,17 +42,17 @@ fn a_forked_child_leaves_keeper_and_guests_alone() {
         unsafe { alarm(30) };
         let keeper = &bench.keeper;
         let refused = [
-            is_forked(guest.list()),
-            is_forked(guest.attend()),
-            is_forked(guest.attend_for(Duration::from_secs(9))),
-            is_forked(guest.remove("weights")),
-            is_forked(guest.limit()),
-            is_forked(guest.open("weights", Rights::Read)),
-            is_forked(asleep.wake()),
-            is_forked(keeper.remove("weights")),
-            is_forked(keeper.wake("asleep")),
-            is_forked(keeper.sleep("weights", SleepMode::Discard, Duration::ZERO)),
-            is_forked(keeper.listen(folder.path().join("other"))),
+            is_forked(&guest.list()),
+            is_forked(&guest.attend()),
+            is_forked(&guest.attend_for(Duration::from_secs(9))),
+            is_forked(&guest.remove("weights")),
+            is_forked(&guest.limit()),
+            is_forked(&guest.open("weights", Rights::Read)),
+            is_forked(&asleep.wake()),
+            is_forked(&keeper.remove("weights")),
+            is_forked(&keeper.wake("asleep")),
+            is_forked(&keeper.sleep("weights", SleepMode::Discard, Duration::ZERO)),
+            is_forked(&keeper.listen(folder.path().join("other"))),
             keeper.objects().is_empty() && keeper.guests().is_empty(),
         ];
         drop((asleep, kept, guest));
