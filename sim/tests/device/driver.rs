@@ -289,24 +289,38 @@ fn a_library_gives_what_its_version_has() {
     let library = || Machine::builder().exports(exported);
     let all = library().build();
     // Not built, and there since CUDA 10.
-    let node = exported(id::cuDestroyExternalSemaphore);
-    assert!(!all.driver().has(id::cuDestroyExternalSemaphore));
-    assert_eq!(find(&all, c"cuDestroyExternalSemaphore", 10_000), (node, 0));
-    assert_eq!(find(&all, c"cuDestroyExternalSemaphore", 9_000), (null, 2));
+    let node = exported(id::cuExternalMemoryGetMappedMipmappedArray);
+    assert!(
+        !all.driver()
+            .has(id::cuExternalMemoryGetMappedMipmappedArray)
+    );
+    assert_eq!(
+        find(&all, c"cuExternalMemoryGetMappedMipmappedArray", 10_000),
+        (node, 0)
+    );
+    assert_eq!(
+        find(&all, c"cuExternalMemoryGetMappedMipmappedArray", 9_000),
+        (null, 2)
+    );
     let first = exported(id::cuMemAlloc);
     assert_eq!(find(&all, c"cuMemAlloc", 2_000), (first, 0));
     // Newer than the driver, or taken away: that is not there at all.
     let old = library().driver_version(Version::new(12, 2)).build();
     assert_eq!(find(&old, c"cuFuncGetParamInfo", 13_000), (null, 1));
-    assert_eq!(find(&old, c"cuDestroyExternalSemaphore", 13_000), (node, 0));
-    let without = library().without(id::cuDestroyExternalSemaphore).build();
     assert_eq!(
-        find(&without, c"cuDestroyExternalSemaphore", 13_000),
+        find(&old, c"cuExternalMemoryGetMappedMipmappedArray", 13_000),
+        (node, 0)
+    );
+    let without = library()
+        .without(id::cuExternalMemoryGetMappedMipmappedArray)
+        .build();
+    assert_eq!(
+        find(&without, c"cuExternalMemoryGetMappedMipmappedArray", 13_000),
         (null, 1)
     );
     let hidden = library().hide_unsupported(true).build();
     assert_eq!(
-        find(&hidden, c"cuDestroyExternalSemaphore", 13_000),
+        find(&hidden, c"cuExternalMemoryGetMappedMipmappedArray", 13_000),
         (null, 1)
     );
     let alloc = exported(id::cuMemAlloc_v2);
