@@ -1,5 +1,5 @@
 //! Memory and semaphores of another API, by the file that it has exported: as the software device has no such API, files
-//! of its own exportable memory stand for them. A semaphore is the first 8 bytes of such a file, so that whoever maps it, in
+//! of its own exportable memory stand for them. A semaphore is the first 8 bytes of such a file, so that a program that maps it, in
 //! whichever process, is the other side.
 
 use std::collections::BTreeMap;
