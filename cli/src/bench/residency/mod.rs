@@ -66,24 +66,60 @@ impl Plan {
     }
 }
 
-/// Measures slots on `device`; with `quick` so few that the figures mean nothing.
+/// A group of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Slots that are loaded, beside plain copies.
+    Loads,
+    /// Leases of slots that are there, and evictions.
+    Slots,
+    /// Requests that find nothing loaded.
+    Cold,
+    /// Requests for models in four orders.
+    Orders,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// So little that the figures mean nothing.
+    pub quick: bool,
+    /// Only these rows; all where there are none.
+    pub only: Vec<Part>,
+}
+
+impl Options {
+    fn has(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+}
+
+/// Measures slots on `device`.
 ///
 /// # Errors
 /// What the driver returned, or that the device or the host has too little memory.
-pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, ResidencyError> {
+pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, ResidencyError> {
     let context = device.primary()?;
     let is_software = !super::is_system_driver(device)?;
-    let plan = Plan::new(quick, is_software);
+    let plan = Plan::new(options.quick, is_software);
     let stream = context.streams().create(Default::default())?;
     let bench = Bench { context, stream };
     let mut figures = Figures::new("residency", name);
-    for &size in plan.sizes {
-        bench.load(&mut figures, size * MIB, plan.rounds)?;
+    if options.has(Part::Loads) {
+        for &size in plan.sizes {
+            bench.load(&mut figures, size * MIB, plan.rounds)?;
+        }
     }
-    bench.hit(&mut figures, &plan)?;
-    bench.evict(&mut figures, &plan)?;
-    overlap::run(&bench, &mut figures, device.info()?, &plan)?;
-    orders::run(&bench, &mut figures, &plan.orders)?;
+    if options.has(Part::Slots) {
+        bench.hit(&mut figures, &plan)?;
+        bench.evict(&mut figures, &plan)?;
+    }
+    if options.has(Part::Cold) {
+        overlap::run(&bench, &mut figures, device.info()?, &plan)?;
+    }
+    if options.has(Part::Orders) {
+        orders::run(&bench, &mut figures, &plan.orders)?;
+    }
     Ok(figures)
 }
 

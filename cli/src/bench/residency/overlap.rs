@@ -86,7 +86,8 @@ fn measure(
     let each = (layer / (median(&units) / 8.0)).round().max(1.0) as u32;
     let mut layer = || (0..each).try_for_each(|_| unit());
     let mut computes = Vec::new();
-    let (mut progressive, mut whole) = (Vec::new(), Vec::new());
+    let (mut progressive, mut whole, mut beside) = (Vec::new(), Vec::new(), Vec::new());
+    let loads = bench.context.streams().create(Default::default())?;
     for _ in 0..plan.rounds {
         computes.push(micros(|| {
             (0..LAYERS).try_for_each(|_| layer())?;
@@ -98,6 +99,14 @@ fn measure(
             (0..LAYERS).try_for_each(|_| layer())?;
             Ok::<_, ResidencyError>(bench.wait()?)
         })?);
+        evicted()?;
+        // Twice the work, so that some of it runs as long as the model is loaded.
+        (0..2 * LAYERS).try_for_each(|_| layer())?;
+        beside.push(micros(|| {
+            drop(residency.lease(&slot, &loads)?);
+            Ok::<_, ResidencyError>(loads.ticket()?.wait()?)
+        })?);
+        bench.wait()?;
         evicted()?;
         progressive.push(micros(|| {
             let mut lease = residency.lease_progressively(&slot, stream)?;
@@ -111,6 +120,7 @@ fn measure(
     let name = work.name();
     let copy = &format!("a cold model, work {name}: loading");
     let compute = &format!("a cold model, work {name}: its work");
+    let during = &format!("a cold model, work {name}: loading beside other work");
     let first = &format!("a cold request, work {name}, all of the model first");
     let layers = &format!("a cold request, work {name}, layer by layer");
     let longer = match median(&copies) > median(&computes) {
@@ -120,6 +130,7 @@ fn measure(
     let millis = |micros: &[f64]| micros.iter().map(|it| it / 1e3).collect::<Vec<_>>();
     figures.push(copy, "ms", &millis(&copies), None);
     figures.push(compute, "ms", &millis(&computes), None);
+    figures.push(during, "ms", &millis(&beside), Some(copy));
     figures.push(first, "ms", &millis(&whole), Some(longer));
     figures.push(layers, "ms", &millis(&progressive), Some(longer));
     if work == Work::Kernels {

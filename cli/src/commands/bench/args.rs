@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::commands::args::DeviceArgs;
 use crate::commands::json::JsonArgs;
@@ -43,7 +43,7 @@ pub(crate) enum Suite {
     Pipeline(DeviceSuiteArgs),
     /// Models that share a device's memory: slots are loaded beside plain copies, evicted, and
     /// requested in four orders
-    Residency(DeviceSuiteArgs),
+    Residency(ResidencyArgs),
     /// The software device's engine against plain Rust loops, and its launches
     #[cfg(feature = "sim")]
     Sim(SimSuiteArgs),
@@ -70,8 +70,8 @@ impl Suite {
             | Self::Loader(args)
             | Self::Peer(args)
             | Self::Pinned(args)
-            | Self::Pipeline(args)
-            | Self::Residency(args) => &args.common,
+            | Self::Pipeline(args) => &args.common,
+            Self::Residency(args) => &args.common,
             #[cfg(feature = "sim")]
             Self::Sim(args) => &args.common,
             Self::Slots(args) => &args.common,
@@ -113,6 +113,32 @@ pub(crate) struct CacheSuiteArgs {
     /// Runs the kernel that is kept in this folder once, and says how long each part took
     #[arg(long, hide = true, value_name = "FOLDER")]
     pub(crate) first_kernel: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ResidencyArgs {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// Only these rows; may be given several times
+    #[arg(long, value_name = "PART")]
+    pub(crate) only: Vec<ResidencyPart>,
+}
+
+/// Rows of the residency's suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResidencyPart {
+    /// Slots that are loaded, beside plain copies
+    Loads,
+    /// Leases of slots that are there, and evictions
+    Slots,
+    /// Requests that find nothing loaded, and work that overlaps with loading
+    Cold,
+    /// Requests for 13 models in four orders
+    Orders,
 }
 
 #[derive(Args, Debug)]

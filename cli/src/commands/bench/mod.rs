@@ -12,7 +12,7 @@ use super::destination::apart;
 use super::exit::{Exit, Failure};
 use super::input::only_files;
 use super::output::say;
-use args::{AllocArgs, LifecycleArgs, SlotsArgs, Suite, TightArgs};
+use args::{AllocArgs, LifecycleArgs, ResidencyArgs, ResidencyPart, SlotsArgs, Suite, TightArgs};
 
 pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
     let report = suite.json().report()?;
@@ -76,7 +76,7 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
         }
         Suite::Residency(args) => {
             let (_cupola, device, name) = open(&args.device)?;
-            bench::residency::run(&device, name, args.common.quick)?
+            bench::residency::run(&device, name, &residency(args))?
         }
         #[cfg(feature = "sim")]
         Suite::Sim(args) => bench::sim::run(&sim(args))?,
@@ -157,6 +157,20 @@ fn alloc(args: &AllocArgs) -> bench::alloc::Options {
     bench::alloc::Options {
         rounds: args.runs.unwrap_or(options.rounds),
         ..options
+    }
+}
+
+fn residency(args: &ResidencyArgs) -> bench::residency::Options {
+    use bench::residency::Part;
+    let part = |part: &ResidencyPart| match part {
+        ResidencyPart::Loads => Part::Loads,
+        ResidencyPart::Slots => Part::Slots,
+        ResidencyPart::Cold => Part::Cold,
+        ResidencyPart::Orders => Part::Orders,
+    };
+    bench::residency::Options {
+        quick: args.common.quick,
+        only: args.only.iter().map(part).collect(),
     }
 }
 
