@@ -36,6 +36,11 @@
 //! # Ok::<_, cupola_managers::Error>(())
 //! ```
 //!
+//! # Several places
+//! Clones of a [`PhysicalMemory`] are one memory, which may be mapped in several places: a ring that
+//! is followed by itself, or a piece that gets its next address before it loses the last. The same byte is to be read
+//! and written by one of its addresses in a kernel; later work sees what was written by any.
+//!
 //! # Other processes
 //! On Unix, memory of [`VirtualMemory::create_exportable`] is [exported](PhysicalMemory::export) as a
 //! file descriptor, which another process [imports](VirtualMemory::import). It is one memory then: it

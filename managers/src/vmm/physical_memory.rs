@@ -3,11 +3,11 @@
 use std::fmt;
 #[cfg(unix)]
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::VirtualMemory;
-#[cfg(unix)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pool::MemoryHandle;
 
 /// The limit that imported memory counts for.
@@ -41,19 +41,23 @@ impl Origin {
     }
 }
 
-/// Physical memory of a device, mapped nowhere (`cuMemCreate`). Dropping it gives it back
-/// (`cuMemRelease`), unless other processes have it too; where the driver refuses that, it counts as [abandoned](crate::Live::abandoned) and the
-/// bytes stay charged to the limit.
+/// Physical memory of a device (`cuMemCreate`). Clones are the same memory, which may be mapped in several places
+/// at once; it is charged once. When the last one is dropped it is given back (`cuMemRelease`), unless other processes
+/// have it too; where the driver refuses that, it counts as [abandoned](crate::Live::abandoned) and the bytes stay
+/// charged to the limit.
 #[doc(alias = "CUmemGenericAllocationHandle")]
 #[doc(alias = "cuMemRelease")]
-pub struct PhysicalMemory {
+#[derive(Clone)]
+pub struct PhysicalMemory(Arc<Allocation>);
+
+struct Allocation {
     memory: VirtualMemory,
     handle: MemoryHandle,
     bytes: u64,
     origin: Origin,
     /// Nothing is left to do when it is dropped: it was given back, or the driver holds on to it, and it stays
     /// charged.
-    settled: bool,
+    is_settled: AtomicBool,
 }
 
 impl PhysicalMemory {
@@ -63,19 +67,19 @@ impl PhysicalMemory {
         bytes: u64,
         origin: Origin,
     ) -> Self {
-        Self {
+        Self(Arc::new(Allocation {
             memory,
             handle,
             bytes,
             origin,
-            settled: false,
-        }
+            is_settled: AtomicBool::new(false),
+        }))
     }
 
     /// What has made it.
     #[must_use]
     pub fn virtual_memory(&self) -> &VirtualMemory {
-        &self.memory
+        &self.0.memory
     }
 
     /// A file descriptor by which another process [imports](VirtualMemory::import) this memory
@@ -92,7 +96,7 @@ impl PhysicalMemory {
     #[doc(alias = "cuMemExportToShareableHandle")]
     #[track_caller]
     pub fn export(&self) -> Result<OwnedFd> {
-        if self.origin != Origin::Exportable {
+        if self.0.origin != Origin::Exportable {
             return Err(Error::invalid(
                 "memory",
                 "it was not made by VirtualMemory::create_exportable",
@@ -100,76 +104,83 @@ impl PhysicalMemory {
         }
         // SAFETY: the handle comes from `create_exportable`, as its origin says, and lives as long as
         // this value.
-        unsafe { self.memory.vmm().export(self.handle) }
+        unsafe { self.0.memory.vmm().export(self.0.handle) }
     }
 
     /// How many bytes it has.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.0.bytes
     }
 
     /// The driver's handle.
     #[must_use]
     pub fn as_raw(&self) -> MemoryHandle {
-        self.handle
+        self.0.handle
+    }
+
+    /// Whether this is the only one of its clones: those that ranges have mapped count too.
+    #[must_use]
+    pub fn is_unique(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
     }
 
     pub(super) fn is_of(&self, memory: &VirtualMemory) -> bool {
-        self.memory.is_same(memory)
+        self.0.memory.is_same(memory)
     }
 
-    /// Gives it back as dropping it does, and says whether the driver has taken it (`cuMemRelease`): for
+    /// Gives it back as dropping the last clone does, and says whether the driver has taken it (`cuMemRelease`): for
     /// those that tell another process that this one has the memory no more.
     ///
     /// # Errors
-    /// What the driver returned: the memory counts as [abandoned](crate::Live::abandoned) then, and stays
-    /// charged.
+    /// [`Error::Invalid`] when there are other clones, which keep it; what the driver returned: the memory counts as
+    /// [abandoned](crate::Live::abandoned) then, and stays charged.
     #[doc(alias = "cuMemRelease")]
     #[track_caller]
-    pub fn give_back(mut self) -> Result<()> {
-        let released = self.release();
-        self.account(&released);
-        self.settled = true;
-        released
-    }
-
-    /// What became of the handle, for the accounts.
-    fn account(&self, released: &Result<()>) {
-        match released {
-            Ok(()) => self.memory.note_released(self.bytes, self.origin),
-            Err(_) => self.memory.vmm().note_abandoned(),
+    pub fn give_back(self) -> Result<()> {
+        match Arc::into_inner(self.0) {
+            Some(allocation) => allocation.settle(),
+            None => Err(Error::invalid("memory", "it has clones, which keep it")),
         }
     }
 
     /// The memory cannot be unmapped, so it is still in use: the driver keeps it, and it counts as
     /// abandoned. Its context may end all the same.
-    pub(super) fn abandon(mut self) {
-        self.memory.vmm().note_abandoned();
-        self.settled = true;
-    }
-
-    #[track_caller]
-    fn release(&self) -> Result<()> {
-        // SAFETY: the handle is this value's, which ends now; a range that has it mapped owns the value.
-        unsafe { self.memory.vmm().release(self.handle) }
+    pub(super) fn abandon(self) {
+        if !self.0.is_settled.swap(true, Ordering::Relaxed) {
+            self.0.memory.vmm().note_abandoned();
+        }
     }
 }
 
-impl Drop for PhysicalMemory {
-    fn drop(&mut self) {
-        if self.settled {
-            return;
+impl Allocation {
+    /// Gives it back, unless that was done or cannot be.
+    #[track_caller]
+    fn settle(&self) -> Result<()> {
+        if self.is_settled.swap(true, Ordering::Relaxed) {
+            return Ok(());
         }
-        let released = self.release();
-        self.account(&released);
+        // SAFETY: the handle is this value's, which ends now; a range that has it mapped owns a clone.
+        let released = unsafe { self.memory.vmm().release(self.handle) };
+        match &released {
+            Ok(()) => self.memory.note_released(self.bytes, self.origin),
+            Err(_) => self.memory.vmm().note_abandoned(),
+        }
+        released
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // What came of it is in the accounts.
+        let _ = self.settle();
     }
 }
 
 impl fmt::Debug for PhysicalMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PhysicalMemory")
-            .field("bytes", &self.bytes)
+            .field("bytes", &self.bytes())
             .finish_non_exhaustive()
     }
 }

@@ -52,6 +52,49 @@ fn memory_moves_with_its_contents() {
     bench.finish();
 }
 
+// Without it memory could not be in two places, count twice, or go while one of them has it.
+#[test]
+fn memory_may_be_in_two_places() {
+    let bench = bench();
+    let stream = &bench.stream;
+    let limit = DeviceLimit::new(4 * MIB);
+    let memory = bench.base.context.virtual_memory(&limit).unwrap();
+    let piece = memory.create(2 * MIB).unwrap();
+    assert!(piece.is_unique());
+    // A ring whose end is followed by its beginning.
+    let mut ring = memory.reserve(4 * MIB).unwrap();
+    ring.map(0, piece.clone()).unwrap();
+    ring.map(2 * MIB, piece.clone()).unwrap();
+    ring.set_access(0..4 * MIB, Access::ReadWrite).unwrap();
+    assert_eq!((ring.mapped(), limit.used()), (4 * MIB, 2 * MIB));
+    let at = ring.address() + 2 * MIB - 4;
+    // SAFETY: 8 bytes of mapped memory, across the end of the first place, which nothing else uses.
+    let across = unsafe { DeviceSliceMut::<u32>::from_raw(at, 2) };
+    ops::fill(across, 4, stream).unwrap();
+    ops::synchronize(stream).unwrap();
+    // SAFETY: mapped memory: the beginning of the first place.
+    let front = unsafe { DeviceSlice::<u32>::from_raw(ring.address(), 1) };
+    assert_eq!(front.to_vec(stream).unwrap(), [4]);
+    let problem = piece.clone().give_back().unwrap_err();
+    assert!(matches!(problem, Error::Invalid { .. }), "{problem}");
+    drop(piece);
+    // SAFETY: the copies were waited for.
+    let out = unsafe { ring.unmap(0) }.unwrap();
+    assert!(!out.is_unique());
+    drop(out);
+    assert_eq!((limit.used(), memory.bytes()), (2 * MIB, 2 * MIB));
+    // SAFETY: as above.
+    let out = unsafe { ring.unmap(2 * MIB) }.unwrap();
+    assert!(out.is_unique());
+    out.give_back().unwrap();
+    assert_eq!((limit.used(), memory.bytes()), (0, 0));
+    let calls = memory.driver_calls();
+    assert_eq!((calls.create, calls.release), (1, 1));
+    drop(ring);
+    drop(memory);
+    bench.finish();
+}
+
 // Without it a mistake would reach the driver, or the limit be passed.
 #[test]
 fn what_cannot_be_is_refused_and_nothing_changes() {
