@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::error::{ResidencyError, Result};
-use crate::load::{Copy, Victims};
+use crate::load::Victims;
 use crate::residency::{Engine, Inner, Residency};
 use crate::table::{AheadTarget, Cut, Entry};
 
@@ -141,21 +141,15 @@ impl Inner {
         let end = self.layout.end_within(at, rounded, at + wanted.min(room));
         let mut step = Step::Busy;
         if end > at {
-            let mut copy = Copy::NotPut;
-            let chunk = at..end;
-            match self.load_chunk(engine, &slot, &source, chunk, &mut victims, &mut copy) {
+            match self.load_chunk_or_none(engine, &slot, &source, at..end, &mut victims) {
                 Ok(()) => {
                     let bytes = end.min(slot.bytes) - at;
                     self.table().note_ahead(number, at, bytes);
                     step = Step::Begun { bytes };
                 }
-                Err(error) => {
-                    self.give_up_chunk(engine, number, copy);
-                    // Another one has taken the memory meanwhile that was free.
-                    if !matches!(error, ResidencyError::NoRoom { .. }) {
-                        return Err(error);
-                    }
-                }
+                // Another one has taken the memory meanwhile that was free.
+                Err(ResidencyError::NoRoom { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         let mut table = self.table();
@@ -170,6 +164,7 @@ impl Inner {
     fn cut_idle(&self, engine: &mut Engine, cut: &Cut) -> Result<bool> {
         let is_cut = self.is_free(cut.slot)? && self.table().truncate(cut.slot, cut.at);
         if is_cut {
+            self.take_reserved(engine, cut.slot);
             self.unmap_evicted(engine, cut.slot, cut.at)?;
         }
         Ok(is_cut)

@@ -1,9 +1,11 @@
 //! Slots give memory up.
 
+use std::mem;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cupola_managers::buffer::DeviceSlice;
+use cupola_managers::vmm::PhysicalMemory;
 use cupola_managers::{Error, ops};
 
 use crate::error::{ResidencyError, Result};
@@ -35,37 +37,56 @@ impl WorkWaits {
     }
 }
 
+/// Memory that a slot gave up.
+#[derive(Debug)]
+pub(crate) struct Evicted {
+    pub(crate) slot: usize,
+    /// For the caller, which its slot has mapped still; `None` where it went to the stock.
+    pub(crate) moved: Option<PhysicalMemory>,
+}
+
+impl Evicted {
+    fn to_stock(slot: usize) -> Self {
+        Self { slot, moved: None }
+    }
+}
+
 impl Inner {
-    /// The last piece of the slot that is to give memory up first goes to the stock: whose it was. `None`
-    /// where no slot may give any up. Where work uses that slot it is waited for as long as patience lasts, before
-    /// another one is taken.
+    /// The last piece of the slot that is to give memory up first goes to the caller if it has `wanted` bytes,
+    /// else to the stock. `None` where no slot may give any up. Where work uses that slot it is waited for as long as
+    /// patience lasts, before another one is taken.
     #[track_caller]
     pub(crate) fn evict_piece(
         &self,
         engine: &mut Engine,
+        wanted: Option<u64>,
         waits: &mut WorkWaits,
-    ) -> Result<Option<usize>> {
+    ) -> Result<Option<Evicted>> {
         loop {
             let victims = self.table().victims();
             if victims.is_empty() {
                 return Ok(None);
             }
             let victim = self.wait_for_one(&victims, waits)?;
-            if self.unmap_remains(engine, victim)? {
-                return Ok(Some(victim));
+            if self.take_reserved(engine, victim) > 0 || self.unmap_remains(engine, victim)? {
+                return Ok(Some(Evicted::to_stock(victim)));
             }
             self.write_back(engine, victim)?;
-            let last = engine
-                .space(victim)
-                .and_then(|it| it.pieces.last().copied());
-            let Some(last) = last else {
+            let Some(last) = engine.space(victim).and_then(|it| it.last_piece()) else {
                 return Ok(None);
             };
             // Else it was leased meanwhile.
-            if self.table().truncate(victim, last) {
-                self.unmap_evicted(engine, victim, last)?;
-                return Ok(Some(victim));
+            if !self.table().truncate(victim, last) {
+                continue;
             }
+            if let Some(moved) = engine.take_mapped(victim, wanted) {
+                return Ok(Some(Evicted {
+                    slot: victim,
+                    moved: Some(moved),
+                }));
+            }
+            self.unmap_evicted(engine, victim, last)?;
+            return Ok(Some(Evicted::to_stock(victim)));
         }
     }
 
@@ -76,13 +97,15 @@ impl Inner {
     /// [`ResidencyError::Pinned`].
     #[track_caller]
     pub(crate) fn evict_whole(&self, engine: &mut Engine, number: usize) -> Result<u64> {
+        let mut reserved = 0;
         loop {
             self.wait_for_one(&[number], &mut WorkWaits::at_most(self.wait))?;
+            reserved += self.take_reserved(engine, number);
             self.unmap_remains(engine, number)?;
             self.write_back(engine, number)?;
             let mut table = self.table();
             let Some(entry) = table.get(number).filter(|entry| entry.resident > 0) else {
-                return Ok(0);
+                return Ok(reserved);
             };
             let (resident, slot) = (entry.resident, || entry.name.to_string());
             match entry.hold() {
@@ -100,7 +123,7 @@ impl Inner {
             if table.truncate(number, 0) {
                 drop(table);
                 self.unmap_evicted(engine, number, 0)?;
-                return Ok(resident);
+                return Ok(reserved + resident);
             }
         }
     }
@@ -129,7 +152,7 @@ impl Inner {
     pub(crate) fn unmap_evicted(&self, engine: &mut Engine, number: usize, at: u64) -> Result<()> {
         let unmapped = engine.unmap_from(number, at);
         if unmapped.is_err() {
-            let left = engine.space(number).map_or(0, |space| space.range.mapped());
+            let left = engine.space(number).map_or(0, |space| space.end());
             if let Some(entry) = self.table().get_mut(number) {
                 entry.resident = left;
             }
@@ -156,6 +179,7 @@ impl Inner {
                 continue;
             }
             if self.unmap_evicted(engine, number, 0).is_ok() {
+                self.take_reserved(engine, number);
                 self.table().remove(number);
                 drop(engine.remove(number));
                 has_ended = true;
@@ -283,6 +307,53 @@ impl Engine {
             // lease, which is refused or loads them again under the engine's lock, held here.
             let piece = unsafe { space.range.unmap(last) }?;
             space.pieces.pop();
+            self.stock.put(piece);
+        }
+    }
+
+    /// The last piece of a slot, if it has `wanted` bytes, for another one: it stays mapped here until
+    /// [`unmap_left`](Self::unmap_left), while its next slot fills it already.
+    fn take_mapped(&mut self, number: usize, wanted: Option<u64>) -> Option<PhysicalMemory> {
+        let space = self.space(number)?;
+        let last = space.last_piece()?;
+        let piece = space.range.piece(last)?;
+        if Some(piece.bytes()) != wanted {
+            return None;
+        }
+        let piece = piece.clone();
+        space.pieces.pop();
+        space.left.push(last);
+        if !self.leaving.contains(&number) {
+            self.leaving.push(number);
+        }
+        Some(piece)
+    }
+
+    /// Memory that has gone to other slots is unmapped where it was before. Where that fails the next call tries
+    /// again, or the one that loads the slot, which returns the error.
+    pub(crate) fn unmap_all_left(&mut self) {
+        for number in mem::take(&mut self.leaving) {
+            if self.unmap_left(number).is_err() {
+                self.leaving.push(number);
+            }
+        }
+    }
+
+    /// The same of one slot.
+    #[track_caller]
+    pub(crate) fn unmap_left(&mut self, number: usize) -> Result<()> {
+        loop {
+            let Some(space) = self.space(number) else {
+                return Ok(());
+            };
+            let Some(&last) = space.left.last() else {
+                return Ok(());
+            };
+            // SAFETY: the slot was idle when the table was told that it has this piece no more. Whichever work of the
+            // program's uses the slot's addresses has a lease, which loads them again under the engine's lock, held
+            // here.
+            let piece = unsafe { space.range.unmap(last) }?;
+            space.left.pop();
             self.stock.put(piece);
         }
     }

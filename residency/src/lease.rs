@@ -59,9 +59,14 @@ impl Lease {
     /// Makes later work on `stream` wait, on the device, for the first `bytes` bytes of the slot. From now
     /// on the lease covers work on that stream too.
     ///
+    /// Of a [progressive](crate::Residency::lease_progressively) lease it loads them first, where that was not done, by
+    /// chunks into the memory that is set aside: this thread is busy with the calls of the driver, and with
+    /// the loader of a slot without a host copy. Where all copies that were put before are over, the next chunk is put
+    /// too, whose bytes nothing asks for yet: so loading goes on where the program waits for its work on the host.
+    ///
     /// # Errors
     /// [`ResidencyError::Invalid`] when the slot has fewer; [`ResidencyError::Device`]: the stream is
-    /// another context's, a capture is open on it, or the driver failed.
+    /// another context's, a capture is open on it, or the driver failed; [`ResidencyError::Loader`].
     #[track_caller]
     pub fn wait_for(&mut self, bytes: u64, stream: &Stream) -> Result<()> {
         if bytes > self.slot.bytes() {
@@ -79,6 +84,7 @@ impl Lease {
             return Ok(());
         }
         let slot = &self.slot.0;
+        slot.inner.bring(slot, bytes)?;
         let upload = {
             let table = slot.inner.table();
             let entry = table.get(slot.number);
@@ -121,7 +127,8 @@ impl Lease {
     /// # Safety
     /// All work that is given the slice is on a stream that the lease was made for or has
     /// [waited on](Self::wait_for), and before the lease is dropped: the slot keeps its memory for that work, and
-    /// for no other. Work that reads bytes which were not waited for finds any there.
+    /// for no other. Work that reads bytes which were not waited for finds any there; where the lease is
+    /// [progressive](crate::Residency::lease_progressively) it may find no memory, which is a fault of the device.
     pub unsafe fn slice<T: DeviceCopy>(&self, range: Range<usize>) -> Result<DeviceSlice<'_, T>> {
         let size = size_of::<T>();
         let end = range.end.checked_mul(size).map(|end| end as u64);

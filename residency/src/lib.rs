@@ -58,6 +58,7 @@ mod metrics;
 mod obtain;
 mod pieces;
 pub mod policy;
+mod progressive;
 mod residency;
 mod share;
 mod slot;

@@ -7,30 +7,32 @@ use cupola_managers::Error;
 use cupola_managers::vmm::{Access, PhysicalMemory};
 
 use crate::error::{ResidencyError, Result};
-use crate::evict::WorkWaits;
+use crate::evict::{Evicted, WorkWaits};
 use crate::metrics::Metrics;
 use crate::residency::{Engine, Inner};
 use crate::slot::SlotCore;
 use crate::source::Source;
+use crate::table::Entry;
 
 /// Pieces of the first chunk: its copy begins after few calls. Each later chunk has four times as many as
 /// the one before, up to the configured size.
 const FIRST: u64 = 1;
 
 /// Bytes of a copy with a ticket of its own, if no piece is larger.
-const PART: u64 = 64 << 20;
+const PART: u64 = 32 << 20;
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
 impl Inner {
-    /// Maps and fills what the slot lacks. It is leased, so it keeps what it has. Work that uses a slot which is to
-    /// give memory up is waited for so long.
+    /// Maps and fills what the slot lacks, or the beginning of that. It is leased, so it keeps what it has. Work that
+    /// uses a slot which is to give memory up is waited for so long.
     #[track_caller]
     pub(crate) fn load(
         &self,
         engine: &mut Engine,
         slot: &SlotCore,
         source: &Source,
+        extent: Extent,
         work_wait: Duration,
     ) -> Result<()> {
         let began = Instant::now();
@@ -38,7 +40,11 @@ impl Inner {
             patience: self.patience_for(slot.number),
             limit: work_wait,
         });
-        let loaded = self.load_chunks(engine, slot, source, &mut victims);
+        // What a failure has left of them keeps memory.
+        engine.unmap_all_left();
+        let loaded = self.load_chunks(engine, slot, source, extent, &mut victims);
+        // While what was put is copied.
+        engine.unmap_all_left();
         victims.note_in(&mut self.table().metrics, began);
         loaded
     }
@@ -49,27 +55,18 @@ impl Inner {
         engine: &mut Engine,
         slot: &SlotCore,
         source: &Source,
+        extent: Extent,
         victims: &mut Victims,
     ) -> Result<()> {
         let Some((mut at, rounded)) = self.extent(slot.number) else {
             return Ok(());
         };
-        if self
-            .table()
-            .get(slot.number)
-            .is_some_and(|it| it.has_remains)
-        {
-            self.copies.ticket()?.wait()?;
-            self.unmap_remains(engine, slot.number)?;
-        }
         let mut size = FIRST * self.layout.unit();
         while at < rounded {
             let end = (at + size).min(rounded);
-            let mut copy = Copy::NotPut;
-            let loaded = self.load_chunk(engine, slot, source, at..end, victims, &mut copy);
-            if let Err(error) = loaded {
-                self.give_up_chunk(engine, slot.number, copy);
-                return Err(error);
+            self.load_chunk_or_none(engine, slot, source, at..end, victims)?;
+            if extent == Extent::Beginning {
+                return self.reserve(engine, slot, victims);
             }
             at = end;
             size = (size * 4).min(self.chunk);
@@ -77,8 +74,26 @@ impl Inner {
         Ok(())
     }
 
+    /// Loads a chunk, or gives back what a failure has left of it.
+    #[track_caller]
+    pub(crate) fn load_chunk_or_none(
+        &self,
+        engine: &mut Engine,
+        slot: &SlotCore,
+        source: &Source,
+        chunk: Range<u64>,
+        victims: &mut Victims,
+    ) -> Result<()> {
+        let mut copy = Copy::NotPut;
+        let loaded = self.load_chunk(engine, slot, source, chunk, victims, &mut copy);
+        if loaded.is_err() {
+            self.give_up_chunk(engine, slot.number, copy);
+        }
+        loaded
+    }
+
     /// The pieces of a chunk that could not be loaded go back, now or when they can.
-    pub(crate) fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
+    fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
         if let Some(entry) = self.table().get_mut(number) {
             entry.has_remains = true;
         }
@@ -99,7 +114,7 @@ impl Inner {
     }
 
     /// The bytes that a slot has, and those that it needs.
-    fn extent(&self, number: usize) -> Option<(u64, u64)> {
+    pub(crate) fn extent(&self, number: usize) -> Option<(u64, u64)> {
         let table = self.table();
         let entry = table.get(number)?;
         Some((entry.resident, entry.rounded))
@@ -107,7 +122,7 @@ impl Inner {
 
     /// Maps and fills a chunk of a slot, of whole pieces, behind what it has.
     #[track_caller]
-    pub(crate) fn load_chunk(
+    fn load_chunk(
         &self,
         engine: &mut Engine,
         slot: &SlotCore,
@@ -116,11 +131,15 @@ impl Inner {
         victims: &mut Victims,
         copy: &mut Copy,
     ) -> Result<()> {
+        self.clear_place(engine, slot.number)?;
         let rounded = self.extent(slot.number).map_or(0, |(_, rounded)| rounded);
         let mut at = chunk.start;
         while at < chunk.end {
             let bytes = self.layout.piece(at, rounded);
-            let piece = self.piece(engine, slot, bytes, rounded - at, victims)?;
+            let piece = match self.next_reserved(engine, slot.number, bytes) {
+                Some(piece) => piece,
+                None => self.piece(engine, slot, bytes, rounded - at, victims)?,
+            };
             let Some(space) = engine.space(slot.number) else {
                 return Ok(());
             };
@@ -177,7 +196,7 @@ impl Inner {
     /// Memory of `bytes` bytes for a slot that lacks `lacking`: what is kept, new memory, or another
     /// slot's.
     #[track_caller]
-    fn piece(
+    pub(crate) fn piece(
         &self,
         engine: &mut Engine,
         slot: &SlotCore,
@@ -199,11 +218,16 @@ impl Inner {
                 continue;
             }
             let evicted = match &mut victims.waits {
-                Some(waits) => self.evict_piece(engine, waits)?,
+                Some(waits) => self.evict_piece(engine, Some(bytes), waits)?,
                 None => None,
             };
             match evicted {
-                Some(victim) => victims.note(victim),
+                Some(Evicted { slot, moved }) => {
+                    victims.note(slot);
+                    if let Some(piece) = moved {
+                        return Ok(piece);
+                    }
+                }
                 None if !victims.has_trimmed && self.trim_pools() => victims.has_trimmed = true,
                 None => return Err(self.no_room(slot, lacking, refusal)),
             }
@@ -212,7 +236,7 @@ impl Inner {
 
     /// How long a load may wait for the slots that it had best take memory from.
     fn patience_for(&self, number: usize) -> Duration {
-        let lacking = self.extent(number).map_or(0, |(at, rounded)| rounded - at);
+        let lacking = self.table().get(number).map_or(0, Entry::lacking);
         self.patience.mul_f64(lacking as f64 / GIB)
     }
 
@@ -232,9 +256,17 @@ impl Inner {
     }
 }
 
+/// How much of a slot is loaded for a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// A first chunk. Memory for the rest is set aside.
+    Beginning,
+}
+
 /// How far a chunk's copy has come.
 #[derive(Clone, Copy)]
-pub(crate) enum Copy {
+enum Copy {
     NotPut,
     /// All or a part of it may be on the stream.
     MayRun,
@@ -250,7 +282,7 @@ pub(crate) struct Victims {
 }
 
 impl Victims {
-    fn waited_for(waits: WorkWaits) -> Self {
+    pub(crate) fn waited_for(waits: WorkWaits) -> Self {
         Self {
             slots: Vec::new(),
             waits: Some(waits),

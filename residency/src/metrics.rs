@@ -42,6 +42,8 @@ pub struct Metrics {
 pub struct Usage {
     /// Device memory of slots.
     pub resident: u64,
+    /// Device memory that is set aside for slots which are loaded [progressively](crate::Residency::lease_progressively).
+    pub reserved: u64,
     /// Device memory that no slot has, kept for the next one.
     pub stock: u64,
     /// Device memory of slots that are leased.

@@ -6,9 +6,10 @@ use cupola_managers::Stream;
 
 use crate::error::{ResidencyError, Result};
 use crate::lease::Lease;
+use crate::load::Extent;
 use crate::residency::{Inner, Residency};
 use crate::slot::{Slot, SlotCore};
-use crate::table::{Admission, Change, Place, Sharers, Turn};
+use crate::table::{Admission, Change, Entry, Place, Sharers, Turn};
 
 /// What a request does that finds all memory leased.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +21,13 @@ pub(crate) enum RoomWait {
 }
 
 impl Residency {
-    /// A lease of a slot that has all its memory. Copies may still run.
+    /// A lease of a slot that has all its memory, of which so much is loaded. Copies may still run.
     #[track_caller]
     pub(crate) fn obtain(
         &self,
         slot: &Slot,
         stream: Option<&Stream>,
+        extent: Extent,
         wait: RoomWait,
     ) -> Result<Lease> {
         self.check(slot)?;
@@ -44,10 +46,10 @@ impl Residency {
                 }
                 lease
             }
-            Admission::HeldBack => self.obtain_in_turn(slot, stream, wait)?,
+            Admission::HeldBack => self.obtain_in_turn(slot, stream, extent, wait)?,
             Admission::Short => {
                 core.source().fill(inner, &core.name, core.bytes)?;
-                self.obtain_in_turn(slot, stream, wait)?
+                self.obtain_in_turn(slot, stream, extent, wait)?
             }
         };
         inner.load_ahead_by_the_way();
@@ -59,6 +61,7 @@ impl Residency {
         &self,
         slot: &Slot,
         stream: Option<&Stream>,
+        extent: Extent,
         wait: RoomWait,
     ) -> Result<Lease> {
         let core = &slot.0;
@@ -67,7 +70,7 @@ impl Residency {
             Turn::Leased => Ok(Lease::of_counted(slot, stream)),
             Turn::Load => {
                 let lease = Lease::of_counted(slot, stream);
-                request.load()?;
+                request.load(extent)?;
                 Ok(lease)
             }
             Turn::Expired => Err(request.timed_out()),
@@ -105,7 +108,7 @@ impl<'r> Request<'r> {
 
     /// Loads the slot, which is leased, once there is memory for it. What it has got it keeps meanwhile.
     #[track_caller]
-    fn load(&self) -> Result<()> {
+    fn load(&self, extent: Extent) -> Result<()> {
         let Self { inner, slot, .. } = *self;
         loop {
             let seen = self.place.changes();
@@ -113,7 +116,7 @@ impl<'r> Request<'r> {
                 let mut engine = inner.engine();
                 inner.sweep(&mut engine);
                 let source = slot.source();
-                inner.load(&mut engine, slot, &source, self.work_wait())
+                inner.load(&mut engine, slot, &source, extent, self.work_wait())
             };
             let Err(ResidencyError::NoRoom {
                 lacking, others, ..
@@ -149,7 +152,7 @@ impl<'r> Request<'r> {
         let entry = table.get(self.slot.number);
         ResidencyError::TimedOut {
             slot: self.slot.name.to_string(),
-            lacking: entry.map_or(0, |entry| entry.rounded - entry.resident),
+            lacking: entry.map_or(0, Entry::lacking),
             waited: self.began.elapsed(),
             before,
             held: table.leased_slots(self.slot.number),

@@ -1,5 +1,6 @@
 //! `Residency`: slots that share a limit of device memory.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use cupola_managers::host::{PinnedPool, PinnedPoolConfig};
 use cupola_managers::pool::{DeviceLimit, DriverCalls, WeakMemoryPool};
 use cupola_managers::stream::{StreamConfig, Ticket};
-use cupola_managers::vmm::{AddressRange, VirtualMemory};
+use cupola_managers::vmm::{AddressRange, PhysicalMemory, VirtualMemory};
 use cupola_managers::{Context, Stream};
 
 use crate::config::{ResidencyConfig, SlotConfig};
@@ -55,6 +56,8 @@ pub(crate) struct Engine {
     pub(crate) stock: Stock,
     /// By the number of the slot.
     spaces: Vec<Option<Space>>,
+    /// Slots that have [left](Space::left) places.
+    pub(crate) leaving: Vec<usize>,
     /// For slots without a host copy.
     pub(crate) staging: Option<Staging>,
     /// The last copy that was put ahead of a request.
@@ -71,6 +74,24 @@ pub(crate) struct Space {
     pub(crate) slot: Weak<SlotCore>,
     /// Where each piece begins.
     pub(crate) pieces: Vec<u64>,
+    /// Where memory is still mapped that has gone to other slots.
+    pub(crate) left: Vec<u64>,
+    /// Memory for the next pieces, in order.
+    pub(crate) reserved: VecDeque<PhysicalMemory>,
+}
+
+impl Space {
+    /// Where the last piece begins.
+    pub(crate) fn last_piece(&self) -> Option<u64> {
+        self.pieces.last().copied()
+    }
+
+    /// Where the last piece ends.
+    pub(crate) fn end(&self) -> u64 {
+        let last = self.last_piece();
+        let end = |at| Some(at + self.range.piece(at)?.bytes());
+        last.and_then(end).unwrap_or(0)
+    }
 }
 
 impl Engine {
@@ -137,6 +158,7 @@ impl Residency {
             engine: Mutex::new(Engine {
                 stock: Stock::default(),
                 spaces: (0..config.slots).map(|_| None).collect(),
+                leaving: Vec::new(),
                 staging: None,
                 ahead: None,
                 ahead_failure: None,
@@ -201,6 +223,8 @@ impl Residency {
                 range,
                 slot: Arc::downgrade(&slot),
                 pieces: Vec::new(),
+                left: Vec::new(),
+                reserved: VecDeque::new(),
             });
         }
         drop(engine);
@@ -253,6 +277,7 @@ impl Residency {
     pub fn sleep(&self) -> Result<u64> {
         let inner = &self.0;
         let mut engine = inner.engine();
+        engine.unmap_all_left();
         let before = inner.memory.bytes();
         loop {
             let victims = inner.table().victims();
@@ -271,6 +296,7 @@ impl Residency {
         let inner = &self.0;
         let mut engine = inner.engine();
         inner.sweep(&mut engine);
+        engine.unmap_all_left();
         let before = inner.memory.bytes();
         engine.stock.clear();
         before.saturating_sub(inner.memory.bytes())
@@ -294,6 +320,7 @@ impl Residency {
         let limit = inner.limit();
         Usage {
             resident: table.each().map(|(_, slot)| slot.resident).sum(),
+            reserved: table.each().map(|(_, slot)| slot.reserved).sum(),
             stock: engine.stock.bytes(),
             leased: held.leased,
             pinned: held.pinned,

@@ -52,11 +52,12 @@ impl Inner {
     fn give_up(&self, bytes: u64) -> Result<u64> {
         let mut engine = self.engine();
         self.sweep(&mut engine);
+        engine.unmap_all_left();
         let before = self.memory.bytes();
         engine.stock.clear();
         let given = || before.saturating_sub(self.memory.bytes());
         let mut waits = WorkWaits::at_most(self.wait);
-        while given() < bytes && self.evict_piece(&mut engine, &mut waits)?.is_some() {
+        while given() < bytes && self.evict_piece(&mut engine, None, &mut waits)?.is_some() {
             engine.stock.clear();
         }
         Ok(given())

@@ -8,6 +8,7 @@ use cupola_managers::Stream;
 
 use crate::error::{ResidencyError, Result};
 use crate::lease::Lease;
+use crate::load::Extent;
 use crate::obtain::RoomWait;
 use crate::residency::{Inner, Residency};
 use crate::source::Source;
@@ -115,7 +116,7 @@ impl Residency {
     /// Those of [`lease`](Self::lease).
     #[track_caller]
     pub fn lease_within(&self, slot: &Slot, stream: &Stream, wait: Duration) -> Result<Lease> {
-        let mut lease = self.obtain(slot, Some(stream), RoomWait::AtMost(wait))?;
+        let mut lease = self.obtain(slot, Some(stream), Extent::Whole, RoomWait::AtMost(wait))?;
         lease.wait_for(slot.bytes(), stream)?;
         Ok(lease)
     }
@@ -128,20 +129,25 @@ impl Residency {
     /// Those of [`lease`](Self::lease); [`ResidencyError::TimedOut`] where other requests wait already.
     #[track_caller]
     pub fn try_lease(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
-        let mut lease = self.obtain(slot, Some(stream), RoomWait::Refuse)?;
+        let mut lease = self.obtain(slot, Some(stream), Extent::Whole, RoomWait::Refuse)?;
         lease.wait_for(slot.bytes(), stream)?;
         Ok(lease)
     }
 
-    /// Like [`lease`](Self::lease), without the wait on the device: before each kernel the program says which bytes it uses
-    /// ([`Lease::wait_for`]), so that the first layers of a model compute while the last are copied.
+    /// Like [`lease`](Self::lease), but most of the slot is loaded later: before each kernel the program says which bytes it
+    /// uses ([`Lease::wait_for`]), which puts their copies, so that the first layers of a model compute while
+    /// the last are copied.
+    ///
+    /// The slot has all the memory that it needs when this returns, set aside for what is not loaded yet; its first bytes
+    /// are being copied. All at once would keep the host: the driver gives access to memory behind copies that run
+    /// (0.6 ms for 32 MiB on some machines with H100s, as long as their copy).
     ///
     /// # Errors
     /// Those of [`lease`](Self::lease).
     #[track_caller]
     pub fn lease_progressively(&self, slot: &Slot, stream: &Stream) -> Result<Lease> {
         let wait = RoomWait::AtMost(self.0.wait);
-        self.obtain(slot, Some(stream), wait)
+        self.obtain(slot, Some(stream), Extent::Beginning, wait)
     }
 
     /// Loads what a slot lacks, for a lease to come. Copies are not waited for; memory is, in the order of requests.
@@ -151,7 +157,7 @@ impl Residency {
     #[track_caller]
     pub fn preload(&self, slot: &Slot) -> Result<()> {
         let wait = RoomWait::AtMost(self.0.wait);
-        self.obtain(slot, None, wait).map(drop)
+        self.obtain(slot, None, Extent::Whole, wait).map(drop)
     }
 
     /// Takes all memory of a slot, which is kept for the next one: how many bytes that were. Nothing is copied,
@@ -180,7 +186,7 @@ impl Residency {
                     });
                 }
                 Some(Hold::Pinned) => return Err(ResidencyError::Pinned { slot: name() }),
-                None if entry.resident == 0 => {
+                None if entry.held() == 0 => {
                     return Err(ResidencyError::NotResident { slot: name() });
                 }
                 None => {}

@@ -105,6 +105,12 @@ impl AddressRange {
         self.mapped.iter().map(|(&offset, piece)| (offset, piece))
     }
 
+    /// The piece that is mapped from `offset` on.
+    #[must_use]
+    pub fn piece(&self, offset: u64) -> Option<&PhysicalMemory> {
+        self.mapped.get(&offset)
+    }
+
     /// Puts memory behind the addresses from `offset` on (`cuMemMap`). The device may not access it
     /// before [`set_access`](Self::set_access).
     ///

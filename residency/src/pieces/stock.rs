@@ -27,8 +27,11 @@ impl Stock {
         self.by_size.values_mut().rev().find_map(Vec::pop)
     }
 
+    /// A piece that was unmapped, which is kept unless another slot has it mapped still.
     pub(crate) fn put(&mut self, piece: PhysicalMemory) {
-        self.by_size.entry(piece.bytes()).or_default().push(piece);
+        if piece.is_unique() {
+            self.by_size.entry(piece.bytes()).or_default().push(piece);
+        }
     }
 
     /// Bytes that it has.

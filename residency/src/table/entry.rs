@@ -30,6 +30,8 @@ pub(crate) struct Entry {
     pub(crate) rounded: u64,
     /// Bytes of the pieces that it has, of which each is loaded or is being copied.
     pub(crate) resident: u64,
+    /// Bytes of the memory that is set aside for what comes behind, which is mapped and loaded later.
+    pub(crate) reserved: u64,
     /// Copies that may still run, in order.
     uploads: Vec<Upload>,
     pub(crate) leases: usize,
@@ -65,6 +67,7 @@ impl Entry {
             bytes,
             rounded,
             resident: 0,
+            reserved: 0,
             uploads: Vec::new(),
             leases: 0,
             seen_leased: None,
@@ -82,6 +85,16 @@ impl Entry {
 
     pub(crate) fn is_whole(&self) -> bool {
         self.resident == self.rounded
+    }
+
+    /// Bytes of the memory that it has.
+    pub(crate) fn held(&self) -> u64 {
+        self.resident + self.reserved
+    }
+
+    /// Bytes of the memory that it needs and has not.
+    pub(crate) fn lacking(&self) -> u64 {
+        self.rounded.saturating_sub(self.held())
     }
 
     /// What keeps its memory where it is.

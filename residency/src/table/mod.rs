@@ -11,6 +11,7 @@ mod plan;
 mod queue;
 
 use std::collections::VecDeque;
+use std::mem;
 use std::time::Instant;
 
 use crate::error::{LeasedSlot, ResidencyError};
@@ -228,7 +229,7 @@ impl Table {
     fn leased_beside(&self, number: usize) -> u64 {
         let others = self.each().filter(|&(other, _)| other != number);
         let leased = others.filter(|(_, it)| it.leases > 0 && !it.is_pinned);
-        leased.map(|(_, entry)| entry.resident).sum()
+        leased.map(|(_, entry)| entry.held()).sum()
     }
 
     /// A request begins to wait for leases: for how long each lasts is known from now on.
@@ -249,7 +250,7 @@ impl Table {
         let name = |(_, entry): (usize, &Entry)| LeasedSlot {
             slot: entry.name.to_string(),
             leases: entry.leases,
-            bytes: entry.resident,
+            bytes: entry.held(),
             seen_for: (entry.seen_leased)
                 .map(|since| now.saturating_duration_since(since))
                 .unwrap_or_default(),
@@ -271,7 +272,7 @@ impl Table {
     pub(crate) fn victims(&mut self) -> Vec<usize> {
         let mut candidates = Vec::with_capacity(self.slots.len());
         for (number, entry) in self.each() {
-            let has_some = entry.resident > 0 || entry.has_remains;
+            let has_some = entry.held() > 0 || entry.has_remains;
             if has_some && entry.hold().is_none() {
                 candidates.push(Self::candidate(number, entry));
             }
@@ -330,13 +331,19 @@ impl Table {
         true
     }
 
+    /// Takes what is set aside from a slot, unless that is held: how many bytes that were.
+    pub(crate) fn take_reserved(&mut self, number: usize) -> u64 {
+        let entry = self.get_mut(number).filter(|it| it.hold().is_none());
+        entry.map_or(0, |entry| mem::take(&mut entry.reserved))
+    }
+
     /// Bytes that are held.
     pub(crate) fn held(&self) -> Held {
         let mut held = Held::default();
         for (_, entry) in self.each() {
             match entry.hold() {
-                Some(Hold::Leased) => held.leased += entry.resident,
-                Some(Hold::Pinned) => held.pinned += entry.resident,
+                Some(Hold::Leased) => held.leased += entry.held(),
+                Some(Hold::Pinned) => held.pinned += entry.held(),
                 None => {}
             }
         }

@@ -7,6 +7,7 @@ mod changed;
 mod contents;
 #[cfg(target_os = "linux")]
 mod processes;
+mod progressive;
 mod queue;
 mod random;
 mod refusals;

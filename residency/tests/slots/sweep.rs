@@ -31,6 +31,14 @@ fn life(stage: &Stage) -> Outcome {
         // The calls are the same each time.
         ops::synchronize(&stream)?;
     }
+    // Memory of the other slot is set aside, and loaded as it is asked for.
+    let mut lease = residency.lease_progressively(&staged, &stream)?;
+    lease.wait_for(1, &stream)?;
+    lease.wait_for(3 << 20, &stream)?;
+    drop(lease);
+    ops::synchronize(&stream)?;
+    drop(residency.lease(&kept, &stream)?);
+    ops::synchronize(&stream)?;
     // Takes memory of the slot that was not announced, which was changed by none.
     residency.evict(&kept)?;
     residency.announce([&kept])?;
