@@ -18,8 +18,9 @@ pub struct ResidencyConfig {
     /// MiB. No limit unless it is set.
     pub host_limit: u64,
     /// Bytes of the pieces in which slots get memory and give it up: a power of two times the device's
-    /// granularity of 2 MiB. 32 MiB unless it is set: mapping, giving access to and unmapping a piece take the
-    /// driver 38 us whatever its size (H200), and a slot gives up half a piece more than is lacking.
+    /// granularity of 2 MiB. 128 MiB unless it is set: mapping, giving access to and unmapping a piece take the
+    /// driver 40 to 90 us whatever its size, which on some machines the copy of weights waits for; and a slot gives up
+    /// half a piece more than is lacking. A smaller slot is cut into powers of two of pages.
     pub piece: u64,
     /// Bytes that are mapped at once, at most: a multiple of [`piece`](Self::piece). While one chunk is copied
     /// the next is mapped. 256 MiB unless it is set.
@@ -55,7 +56,7 @@ impl ResidencyConfig {
             limit: limit.clone(),
             slots: 13,
             host_limit: u64::MAX,
-            piece: 32 << 20,
+            piece: 128 << 20,
             chunk: 256 << 20,
             wait: Duration::from_secs(10),
             passes: 64,

@@ -29,7 +29,7 @@
 //!
 //! * **Addresses stay.** A slot that comes back is where it was: captured graphs and raw pointers stay
 //!   valid. Nothing may use them without a lease.
-//! * **Slots are evicted by pieces** of 32 MiB, from their end, and only as many as are lacking. So a model of
+//! * **Slots are evicted by pieces** of 128 MiB, from their end, and only as many as are lacking. So a model of
 //!   1.3 GB does not go because 50 MB are lacking, and requests reload little more than the least number of
 //!   bytes that is possible.
 //! * **Memory moves, and is not made anew**: what one slot gives up is mapped for the next one. Nothing is

@@ -18,8 +18,8 @@ use crate::table::Entry;
 /// the one before, up to the configured size.
 const FIRST: u64 = 1;
 
-/// Bytes of a copy with a ticket of its own, if no piece is larger.
-const PART: u64 = 32 << 20;
+/// Bytes of a copy with a ticket of its own.
+pub(crate) const PART: u64 = 32 << 20;
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
@@ -96,6 +96,7 @@ impl Inner {
     fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
         if let Some(entry) = self.table().get_mut(number) {
             entry.has_remains = true;
+            entry.forget_uploads();
         }
         let is_over = match copy {
             Copy::NotPut => true,
@@ -154,19 +155,18 @@ impl Inner {
             return Ok(());
         };
         space.range.set_access(chunk.start..at, Access::ReadWrite)?;
-        // By parts, so that work can wait for some of them; each of whole pieces.
-        let unit = self.layout.unit();
-        let part = (PART / unit).max(1) * unit;
+        // By parts, so that work can wait for some of them.
         let mut from = chunk.start;
         while from < at {
-            let end = (from + part).min(at);
-            self.upload_part(engine, slot, source, from..end, copy)?;
+            let end = (from + PART).min(at);
+            let whole = self.layout.end_within(chunk.start, rounded, end);
+            self.upload_part(engine, slot, source, from..end, whole, copy)?;
             from = end;
         }
         Ok(())
     }
 
-    /// Puts the copy of a part of a slot, which is mapped.
+    /// Puts the copy of a part of a slot, which is mapped. Its pieces are whole up to `whole` then.
     #[track_caller]
     fn upload_part(
         &self,
@@ -174,6 +174,7 @@ impl Inner {
         slot: &SlotCore,
         source: &Source,
         part: Range<u64>,
+        whole: u64,
         copy: &mut Copy,
     ) -> Result<()> {
         let filled = part.start..part.end.min(slot.bytes);
@@ -188,7 +189,7 @@ impl Inner {
         let mut table = self.table();
         table.metrics.bytes_loaded += bytes;
         if let Some(entry) = table.get_mut(slot.number) {
-            entry.extend(part.end, ticket);
+            entry.extend(part.end, whole, ticket);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use cupola_managers::host::HostMemoryError;
 use cupola_managers::{Error, PinnedBuffer, Stream, ops};
 
 use crate::error::{ResidencyError, Result};
+use crate::load::PART;
 use crate::residency::Inner;
 
 pub use loader::Loader;
@@ -89,7 +90,7 @@ impl Source {
         };
         let mut at = part.start;
         while at < part.end {
-            let bytes = (part.end - at).min(inner.layout.unit());
+            let bytes = (part.end - at).min(staged(inner));
             let there = address + (at - part.start);
             // SAFETY: a part of the bytes at the address: a condition of this function.
             let there = unsafe { DeviceSliceMut::<u8>::from_raw(there, bytes as usize) };
@@ -125,6 +126,11 @@ fn read(loader: &dyn Loader, slot: &str, offset: u64, into: &mut [u8]) -> Result
     })
 }
 
+/// Bytes that the loader is asked for at once.
+fn staged(inner: &Inner) -> u64 {
+    inner.layout.unit().min(PART)
+}
+
 /// Two pieces of pinned memory by turns: while one is copied the loader fills the other.
 #[derive(Debug)]
 pub(crate) struct Staging {
@@ -135,7 +141,7 @@ pub(crate) struct Staging {
 impl Staging {
     #[track_caller]
     fn new(inner: &Inner, slot: &str) -> Result<Self> {
-        let piece = || allocate(inner, slot, inner.layout.unit());
+        let piece = || allocate(inner, slot, staged(inner));
         Ok(Self {
             pieces: [piece()?, piece()?],
             next: 0,

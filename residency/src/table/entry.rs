@@ -108,11 +108,17 @@ impl Entry {
         }
     }
 
-    /// Adds pieces up to `end`, which are copied by the work behind `ticket`.
-    pub(crate) fn extend(&mut self, end: u64, ticket: Ticket) {
-        self.resident = end;
+    /// Adds bytes up to `end`, which are copied by the work behind `ticket`; pieces are whole up to `whole` then.
+    pub(crate) fn extend(&mut self, end: u64, whole: u64, ticket: Ticket) {
+        self.resident = self.resident.max(whole);
         let ticket = Arc::new(ticket);
         self.uploads.push(Upload { end, ticket });
+    }
+
+    /// Forgets copies to pieces that did not become whole.
+    pub(crate) fn forget_uploads(&mut self) {
+        let resident = self.resident;
+        self.uploads.retain(|upload| upload.end <= resident);
     }
 
     /// Copies up to `end` are over.

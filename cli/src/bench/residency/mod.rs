@@ -86,6 +86,8 @@ pub struct Options {
     pub quick: bool,
     /// Only these rows; all where there are none.
     pub only: Vec<Part>,
+    /// Bytes of a piece, if not as many as a residency has by itself.
+    pub piece: Option<u64>,
 }
 
 impl Options {
@@ -103,7 +105,11 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
     let is_software = !super::is_system_driver(device)?;
     let plan = Plan::new(options.quick, is_software);
     let stream = context.streams().create(Default::default())?;
-    let bench = Bench { context, stream };
+    let bench = Bench {
+        context,
+        stream,
+        piece: options.piece,
+    };
     let mut figures = Figures::new("residency", name);
     if options.has(Part::Loads) {
         for &size in plan.sizes {
@@ -126,6 +132,7 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
 struct Bench {
     context: Context,
     stream: Stream,
+    piece: Option<u64>,
 }
 
 /// Weights that cost no time to read: all bytes are the same.
@@ -158,6 +165,16 @@ impl Bench {
         self.stream.ticket()?.wait()
     }
 
+    fn config(&self, limit: u64) -> ResidencyConfig {
+        let config = ResidencyConfig::limit(limit);
+        let piece = self.piece.unwrap_or(config.piece);
+        ResidencyConfig {
+            piece,
+            chunk: config.chunk.max(piece),
+            ..config
+        }
+    }
+
     fn slot(residency: &Residency, name: &str, bytes: u64) -> Result<Slot, ResidencyError> {
         residency.register(SlotConfig::new(name), Weights(bytes))
     }
@@ -170,7 +187,7 @@ impl Bench {
             .context
             .memory_pool(PoolConfig::limit(bytes + 32 * MIB))?;
         let mut there = pool.allocate::<u8>(len, &self.stream)?;
-        let residency = Residency::new(&self.context, ResidencyConfig::limit(bytes))?;
+        let residency = Residency::new(&self.context, self.config(bytes))?;
         let slots = [
             Self::slot(&residency, "one", bytes)?,
             Self::slot(&residency, "two", bytes)?,
@@ -214,7 +231,7 @@ impl Bench {
 
     /// Leases of a slot that is there.
     fn hit(&self, figures: &mut Figures, plan: &Plan) -> Result<(), ResidencyError> {
-        let residency = Residency::new(&self.context, ResidencyConfig::limit(64 * MIB))?;
+        let residency = Residency::new(&self.context, self.config(64 * MIB))?;
         let slot = Self::slot(&residency, "hit", 4 * MIB)?;
         drop(residency.lease(&slot, &self.stream)?);
         self.wait()?;
@@ -235,7 +252,7 @@ impl Bench {
     /// Slots give all their memory up.
     fn evict(&self, figures: &mut Figures, plan: &Plan) -> Result<(), ResidencyError> {
         let bytes = plan.evicted * MIB / 8;
-        let residency = Residency::new(&self.context, ResidencyConfig::limit(plan.evicted * MIB))?;
+        let residency = Residency::new(&self.context, self.config(plan.evicted * MIB))?;
         let mut slots = Vec::new();
         for number in 0..8 {
             // No host copies: pinning them takes longer than everything else.

@@ -26,7 +26,8 @@ const LIMIT: u64 = 2_148_400;
 pub(super) struct Plan {
     /// Bytes of a KiB of the models.
     scale: u64,
-    piece: u64,
+    /// Bytes of a piece, where the residency's own would be too large for the models.
+    piece: Option<u64>,
     requests: usize,
 }
 
@@ -35,7 +36,7 @@ impl Plan {
     pub(super) fn small(requests: usize) -> Self {
         Self {
             scale: 16,
-            piece: 2 * MIB,
+            piece: Some(2 * MIB),
             requests,
         }
     }
@@ -44,7 +45,7 @@ impl Plan {
     pub(super) fn full() -> Self {
         Self {
             scale: 3723,
-            piece: 16 * MIB,
+            piece: None,
             requests: 130,
         }
     }
@@ -233,11 +234,13 @@ struct Models<'b> {
 
 impl<'b> Models<'b> {
     fn new(bench: &'b Bench, plan: &Plan) -> Result<Self, ResidencyError> {
+        let config = bench.config(plan.limit());
+        let piece = plan.piece.unwrap_or(config.piece);
         let config = ResidencyConfig {
-            piece: plan.piece,
-            chunk: 16 * plan.piece,
+            piece,
+            chunk: config.chunk.min(16 * piece),
             load_ahead: 0,
-            ..ResidencyConfig::limit(plan.limit())
+            ..config
         };
         let residency = Residency::new(&bench.context, config)?;
         let mut slots: Vec<Slot> = Vec::new();

@@ -2,7 +2,7 @@
 
 use cupola_kernels::ops::Kernels;
 use cupola_managers::{DeviceInfo, Error, PoolConfig, ops};
-use cupola_residency::{Residency, ResidencyConfig, ResidencyError};
+use cupola_residency::{Residency, ResidencyError};
 
 use super::super::{Figures, median};
 use super::{Bench, MIB, Plan, micros};
@@ -62,7 +62,7 @@ fn measure(
 ) -> Result<(), ResidencyError> {
     let stream = &bench.stream;
     let bytes = plan.model * MIB;
-    let residency = Residency::new(&bench.context, ResidencyConfig::limit(bytes))?;
+    let residency = Residency::new(&bench.context, bench.config(bytes))?;
     let slot = Bench::slot(&residency, "model", bytes)?;
     drop(residency.lease(&slot, stream)?);
     bench.wait()?;

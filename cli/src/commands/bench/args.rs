@@ -126,6 +126,10 @@ pub(crate) struct ResidencyArgs {
     /// Only these rows; may be given several times
     #[arg(long, value_name = "PART")]
     pub(crate) only: Vec<ResidencyPart>,
+
+    /// MiB of the pieces in which slots get memory, a power of two; the library's default if not given
+    #[arg(long, value_name = "MIB", value_parser = count(1..=1024))]
+    pub(crate) piece: Option<usize>,
 }
 
 /// Rows of the residency's suite.

@@ -171,6 +171,7 @@ fn residency(args: &ResidencyArgs) -> bench::residency::Options {
     bench::residency::Options {
         quick: args.common.quick,
         only: args.only.iter().map(part).collect(),
+        piece: args.piece.map(|mib| (mib as u64) << 20),
     }
 }
 
