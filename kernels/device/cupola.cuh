@@ -531,13 +531,23 @@ CUPOLA_DEVICE void device_fence() {
     __threadfence();
 #endif
 }
-/// All threads of `mask` in this warp come here, and see what each of them wrote before.
-CUPOLA_DEVICE void warp_barrier(u32 mask) {
+/// The value of the thread that is `distance` further on in this warp, whose threads of `mask` all come here. Of no use
+/// where there is no such thread.
+template <typename T>
+CUPOLA_DEVICE T from_further_on(u32 mask, T value, u32 distance) {
+    constexpr u32 words = (sizeof(T) + sizeof(u32) - 1) / sizeof(u32);
+    u32 parts[words] = {};
+    __builtin_memcpy(parts, &value, sizeof(T));
+#pragma unroll
+    for (u32 i = 0; i < words; i++) {
 #if defined(__clang__) && defined(__CUDA__)
-    __nvvm_bar_warp_sync(mask);
+        parts[i] = (u32)__nvvm_shfl_sync_down_i32(mask, (int)parts[i], distance, 31);
 #else
-    __syncwarp(mask);
+        parts[i] = __shfl_down_sync(mask, parts[i], distance);
 #endif
+    }
+    __builtin_memcpy(&value, parts, sizeof(T));
+    return value;
 }
 /// A barrier of the block: whether any thread brought `vote`.
 CUPOLA_DEVICE bool block_any(bool vote) {
@@ -588,14 +598,7 @@ CUPOLA_DEVICE T block_reduce(T value, F f, T* lanes) {
         value = values[0];
 #pragma unroll
         for (u32 half = warp / 2; half > 0; half /= 2) {
-            // Only what is read is written: so nothing is that a thread may still read.
-            if (t >= half && t < 2 * half) {
-                lanes[t] = value;
-            }
-            detail::warp_barrier(0xffffffffu >> (32 - warp));
-            if (t < half) {
-                value = f(value, lanes[t + half]);
-            }
+            value = f(value, detail::from_further_on(0xffffffffu >> (32 - warp), value, half));
         }
     }
     return value;

@@ -155,21 +155,25 @@ impl Kernels {
         let function = self
             .library
             .function(LibraryKernel::Reduce(reduction, T::TYPE))?;
-        let config = geometry::reduce(n).into();
-        let attributes = attributes(function, stream);
+        let grid = geometry::reduce(n);
+        let gains = geometry::reduce_may_start_early(grid.blocks, self.multiprocessors);
+        let attributes = match gains {
+            true => early(function, stream),
+            false => LaunchAttributes::new(),
+        };
         let arguments = (input, n, scratch, result);
         // SAFETY: the kernel takes these types in this order, reads `n` elements and writes one. Scratch
         // memory is for the largest grid, and is not touched by a grid of one block. Whatever it
         // holds, the kernel touches nothing else for it. One that starts early waits with all of its threads
         // before it touches memory.
-        unsafe { launch_with(function, config, attributes, arguments, stream) }
+        unsafe { launch_with(function, grid.into(), attributes, arguments, stream) }
     }
 }
 
 /// A kernel that waits for the one before it may start before that has ended. In a capture it would make an
 /// edge with data, which drivers have since CUDA 12.3, and which questions about a graph's edges without a place for
 /// the data are refused for: there it is a launch like others.
-fn attributes(function: &Function, stream: &Stream) -> LaunchAttributes {
+fn early(function: &Function, stream: &Stream) -> LaunchAttributes {
     match function.waits_for_predecessor() && !stream.is_captured() {
         true => LaunchAttributes::new().programmatic(),
         false => LaunchAttributes::new(),

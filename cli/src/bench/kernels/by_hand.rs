@@ -2,11 +2,11 @@
 
 use cupola_managers::module::Function;
 use cupola_managers::ops::{LaunchAttributes, LaunchConfig};
-use cupola_managers::{Buffer, Context, Error, PoolConfig, Stream, ops};
+use cupola_managers::{Buffer, Context, DeviceInfo, Error, PoolConfig, Stream, ops};
 
 use super::{Clock, KernelsError, Plan};
 use crate::bench::Figures;
-use cupola_kernels::geometry::REDUCE_SCRATCH_BYTES;
+use cupola_kernels::geometry::{REDUCE_SCRATCH_BYTES, reduce_may_start_early};
 
 /// The bits of two ones, as `f32`: what the input is made of.
 const ONES: u64 = 0x3f80_0000_3f80_0000;
@@ -30,9 +30,10 @@ pub(super) struct Case {
     pub(super) against: String,
 }
 
-/// Starts a kernel early that may be: as the library does.
-pub(super) fn early(function: &Function) -> LaunchAttributes {
-    match function.waits_for_predecessor() {
+/// Starts a kernel early that may be and gains by it: as the library does.
+pub(super) fn early(function: &Function, blocks: u32, info: &DeviceInfo) -> LaunchAttributes {
+    let gains = reduce_may_start_early(blocks, info.multiprocessors);
+    match gains && function.waits_for_predecessor() {
         true => LaunchAttributes::new().programmatic(),
         false => LaunchAttributes::new(),
     }

@@ -9,11 +9,11 @@ use cupola_managers::{Context, DeviceInfo, Error};
 use super::by_hand::{Case, Reduction, early};
 use super::{Plan, size_name};
 
-/// Numbers of blocks, up to the largest that there is scratch memory for: two to six for each of the 132
-/// multiprocessors of an H100, and a power of two.
-const GRIDS: [u32; 6] = [264, 396, 512, 528, 660, REDUCE_MAX_BLOCKS];
+/// Numbers of blocks, up to the largest that there is scratch memory for: one to three for each of the 132
+/// multiprocessors of an H100, and such that all blocks have 11, 12 or 13 tiles of 64 MiB.
+const GRIDS: [u32; 6] = [132, 264, 316, 342, 373, REDUCE_MAX_BLOCKS];
 
-const REDUCTIONS: [Reduction; 3] = [
+const REDUCTIONS: [Reduction; 4] = [
     Reduction {
         name: "sum f32",
         entry: "cupola_reduce_sum_f32",
@@ -27,6 +27,11 @@ const REDUCTIONS: [Reduction; 3] = [
     Reduction {
         name: "max f32",
         entry: "cupola_reduce_max_f32",
+        element: 4,
+    },
+    Reduction {
+        name: "arg_min f32",
+        entry: "cupola_reduce_arg_min_f32",
         element: 4,
     },
 ];
@@ -53,7 +58,7 @@ pub(super) fn cases(
             cases.push(Case {
                 row: format!("{}, {}, {blocks} blocks", reduction.name, size_name(bytes)),
                 reduction,
-                attributes: early(&function),
+                attributes: early(&function, blocks, info),
                 function: function.clone(),
                 grid: LaunchConfig::linear(blocks, REDUCE_THREADS),
                 against: against.into(),

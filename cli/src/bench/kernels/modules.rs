@@ -76,8 +76,9 @@ pub(super) fn cases(
             let function = load(ptx)?;
             let (row, none) = (format!("{name}, sm_90 modules"), LaunchAttributes::new());
             newer_cases.push(other(row, function.clone(), none));
-            let (row, early) = (format!("{name}, sm_90 modules, early"), early(&function));
-            newer_cases.push(other(row, function, early));
+            let row = format!("{name}, sm_90 modules, early");
+            let attributes = early(&function, geometry.blocks, info);
+            newer_cases.push(other(row, function, attributes));
         }
         cases.push(portable);
         cases.extend(newer_cases);
