@@ -518,6 +518,28 @@ template <typename F, typename T> struct With {
 // ---------------------------------------------------------------------------------------------------
 // Reductions.
 
+/// What every value is before when the least, or the largest, is looked for, or equals: NaN among floats.
+template <typename T> struct Nothing {
+    static CUPOLA_DEVICE T least() { return (T)detail::f32_of(0x7fffffff); }
+    static CUPOLA_DEVICE T largest() { return (T)detail::f32_of(0x7fffffff); }
+};
+template <> struct Nothing<i32> {
+    static CUPOLA_DEVICE i32 least() { return 0x7fffffff; }
+    static CUPOLA_DEVICE i32 largest() { return -0x7fffffff - 1; }
+};
+template <> struct Nothing<i64> {
+    static CUPOLA_DEVICE i64 least() { return 0x7fffffffffffffff; }
+    static CUPOLA_DEVICE i64 largest() { return -0x7fffffffffffffff - 1; }
+};
+template <> struct Nothing<u32> {
+    static CUPOLA_DEVICE u32 least() { return ~0u; }
+    static CUPOLA_DEVICE u32 largest() { return 0; }
+};
+template <> struct Nothing<u64> {
+    static CUPOLA_DEVICE u64 least() { return ~0ull; }
+    static CUPOLA_DEVICE u64 largest() { return 0; }
+};
+
 namespace detail {
 
 /// What this thread wrote before, all threads of the device see that see what it writes afterwards.

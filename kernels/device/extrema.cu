@@ -14,28 +14,6 @@ using namespace cupola;
 // Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
 #define RESIDENT 6
 
-// What changes no other value: NaN among floats.
-template <typename T> struct Nothing {
-    static CUPOLA_DEVICE T least() { return (T)detail::f32_of(0x7fffffff); }
-    static CUPOLA_DEVICE T largest() { return (T)detail::f32_of(0x7fffffff); }
-};
-template <> struct Nothing<i32> {
-    static CUPOLA_DEVICE i32 least() { return 0x7fffffff; }
-    static CUPOLA_DEVICE i32 largest() { return -0x7fffffff - 1; }
-};
-template <> struct Nothing<i64> {
-    static CUPOLA_DEVICE i64 least() { return 0x7fffffffffffffff; }
-    static CUPOLA_DEVICE i64 largest() { return -0x7fffffffffffffff - 1; }
-};
-template <> struct Nothing<u32> {
-    static CUPOLA_DEVICE u32 least() { return ~0u; }
-    static CUPOLA_DEVICE u32 largest() { return 0; }
-};
-template <> struct Nothing<u64> {
-    static CUPOLA_DEVICE u64 least() { return ~0ull; }
-    static CUPOLA_DEVICE u64 largest() { return 0; }
-};
-
 #define EXTREME(name, Op, nothing, T)                                                          \
     extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                            \
     cupola_reduce_##name##_##T(const T* input, u64 n, void* scratch, T* result) {              \

@@ -17,6 +17,8 @@ using namespace cupola;
 #define THREADS 256
 // Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
 #define RESIDENT 6
+// What a thread of the last block takes at once: enough for the largest grid of the Rust side.
+#define PARTIALS 2
 #define NONE 0xffffffffffffffffull
 // No place in a tile.
 #define ELSEWHERE 0xffffffffu
@@ -28,19 +30,21 @@ template <typename T> struct Found {
 
 template <typename T> struct Less {
     static CUPOLA_DEVICE bool before(T a, T b) { return a < b; }
+    static CUPOLA_DEVICE T nothing() { return Nothing<T>::least(); }
 };
 template <typename T> struct Greater {
     static CUPOLA_DEVICE bool before(T a, T b) { return b < a; }
+    static CUPOLA_DEVICE T nothing() { return Nothing<T>::largest(); }
 };
 
 template <typename T, typename Order> struct First {
+    // Where nothing was found its value is `nothing`, and NONE is behind every index: so it needs no look.
     CUPOLA_DEVICE Found<T> operator()(Found<T> a, Found<T> b) const {
         // Without branches: each of these is an instruction.
         bool is_before = Order::before(b.value, a.value);
         bool is_behind = Order::before(a.value, b.value);
         bool is_earlier = b.index < a.index;
-        bool is_none = a.index == NONE;
-        bool other = (b.index != NONE) & (is_none | is_before | (!is_behind & is_earlier));
+        bool other = is_before | (!is_behind & is_earlier);
         return Found<T>{other ? b.value : a.value, other ? b.index : a.index};
     }
 };
@@ -96,7 +100,7 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
         best_place = place != ELSEWHERE ? place : best_place;
         is_first = false;
     }
-    Found<T> found = {T(), NONE};
+    Found<T> found = {Order::nothing(), NONE};
     if (!is_first & (best == best)) {
         found = Found<T>{best, best_tile + best_place};
     }
@@ -115,18 +119,18 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found<T>* lanes, void* scr
         if (!is_last_block((u32*)scratch)) {
             return;
         }
-        found = Found<T>{T(), NONE};
+        found = Found<T>{Order::nothing(), NONE};
         // Behind the last one it is taken again, which changes nothing: so no load waits for another.
 #pragma unroll 1
-        for (u32 block = block_thread(); block < grid_blocks(); block += PACKS_IN_FLIGHT * THREADS) {
-            Found<T> some[PACKS_IN_FLIGHT];
+        for (u32 block = block_thread(); block < grid_blocks(); block += PARTIALS * THREADS) {
+            Found<T> some[PARTIALS];
 #pragma unroll
-            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+            for (u32 p = 0; p < PARTIALS; p++) {
                 u32 at = block + p * THREADS;
                 some[p] = partials[at < grid_blocks() ? at : grid_blocks() - 1];
             }
 #pragma unroll
-            for (u32 p = 0; p < PACKS_IN_FLIGHT; p++) {
+            for (u32 p = 0; p < PARTIALS; p++) {
                 found = first(found, some[p]);
             }
         }
