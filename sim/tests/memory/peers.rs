@@ -3,6 +3,7 @@
 use cupola_sim::{DeviceConfig, Machine, MachineBuilder};
 use cupola_sys::driver::*;
 
+use crate::support::vmm::{PAGE, READ_WRITE, Vmm};
 use crate::support::{Code, TestBench, code};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -335,5 +336,24 @@ fn a_corrupt_link_loses_bytes_of_copies_one_way() {
     }
     pair.bench.free(ours);
     pair.bench.free(theirs);
+    pair.finish();
+}
+
+/// Without it, a device could be given memory that it has no link to, behind a piece that it may have.
+#[test]
+fn access_to_a_range_needs_a_link_to_each_of_its_pieces() {
+    let pair = Pair::new(Machine::builder().devices(3).without_peer_access(2, 1));
+    let vmm = Vmm(&pair.bench.driver);
+    let base = vmm.reserve(2 * PAGE);
+    let handles = [0, 1].map(|device| {
+        let handle = vmm.create_as(&Vmm::properties(device), PAGE).unwrap();
+        vmm.map(base + device as u64 * PAGE as u64, PAGE, handle);
+        handle
+    });
+    vmm.access_of(2, base, PAGE, READ_WRITE);
+    let refused = vmm.try_access(2, base, 2 * PAGE, READ_WRITE);
+    assert_eq!(refused, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    vmm.access_of(0, base, 2 * PAGE, READ_WRITE);
+    vmm.drop_buffer(base, &handles);
     pair.finish();
 }

@@ -224,27 +224,35 @@ fn set_access(
         }
         let device = call.machine.device(ordinal(description.location));
         let device = device.map_err(|_| BAD)?;
-        require_link(call, address, device, may)?;
+        require_links(call, (address, len as u64), device, may)?;
         access.push((device.ordinal, may));
     }
     let mapped = call.machine.space.mapped();
     mapped.set_access(address, len as u64, &access)
 }
 
-/// Another device's access needs a link to the one that has the memory.
-fn require_link(call: &Call<'_>, address: CUdeviceptr, device: &Device, may: Access) -> Reply {
-    let mapped = call.machine.space.mapped().find_mapping(address);
-    let owner = mapped.and_then(|mapped| call.machine.devices.get(mapped.device));
-    match owner {
-        Some(owner)
-            if may != Access::None
-                && owner.ordinal != device.ordinal
-                && !call.machine.can_access(device, owner) =>
+/// Another device's access needs a link to each one that has memory there. Where nothing is mapped is for the call
+/// itself to refuse.
+fn require_links(
+    call: &Call<'_>,
+    (mut address, len): (CUdeviceptr, u64),
+    device: &Device,
+    may: Access,
+) -> Reply {
+    let (mapped, end) = (call.machine.space.mapped(), address.saturating_add(len));
+    while may != Access::None
+        && address < end
+        && let Some(mapping) = mapped.find_mapping(address)
+    {
+        if let Some(owner) = call.machine.devices.get(mapping.device)
+            && owner.ordinal != device.ordinal
+            && !call.machine.can_access(device, owner)
         {
-            Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+            return Err(MISSING);
         }
-        _ => Ok(()),
+        address = mapping.base + mapping.len;
     }
+    Ok(())
 }
 
 fn get_access(
