@@ -357,3 +357,45 @@ fn access_to_a_range_needs_a_link_to_each_of_its_pieces() {
     vmm.drop_buffer(base, &handles);
     pair.finish();
 }
+
+/// Without it, a copy could be refused that names the context for which the memory is mapped, because
+/// the memory is on another device, or granted to one that has no access.
+#[test]
+fn copies_reach_each_end_from_the_context_that_they_name() {
+    let pair = Pair::new(Machine::builder().devices(2));
+    let (d, own, null) = (&pair.bench.driver, pair.bench.context, std::ptr::null_mut());
+    let (vmm, ours) = (Vmm(d), pair.bench.alloc(4));
+    let (base, handle) = (vmm.reserve(PAGE), vmm.create(PAGE));
+    vmm.map(base, PAGE, handle);
+    vmm.access_of(1, base, PAGE, READ_WRITE);
+    pair.bench.upload(ours, &7u32.to_le_bytes());
+    let rows = |from: CUcontext| CUDA_MEMCPY3D_PEER {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: base,
+        srcContext: from,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstDevice: ours,
+        dstContext: own,
+        WidthInBytes: 4,
+        Height: 1,
+        Depth: 1,
+        ..CUDA_MEMCPY3D_PEER::default()
+    };
+    // SAFETY: device memory is checked.
+    unsafe {
+        d.cuMemcpyPeer(base, pair.other, ours, own, 4).unwrap();
+        pair.bench.upload(ours, &8u32.to_le_bytes());
+        d.cuMemcpyPeerAsync(ours, own, base, pair.other, 4, null)
+            .unwrap();
+        assert_eq!(pair.bench.download(ours, 4), 7u32.to_le_bytes());
+        pair.bench.upload(ours, &8u32.to_le_bytes());
+        let named = rows(pair.other);
+        d.cuMemcpy3DPeerAsync(&raw const named, null).unwrap();
+        assert_eq!(pair.bench.download(ours, 4), 7u32.to_le_bytes());
+        // Device 0 has the memory, and was given no access to it.
+        let named = rows(own);
+        d.cuMemcpy3DPeerAsync(&raw const named, null).unwrap();
+        assert_eq!(code(d.cuCtxSynchronize()), ILLEGAL);
+    }
+    vmm.drop_buffer(base, &[handle]);
+}

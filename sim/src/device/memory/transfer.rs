@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::device::contexts::health::{Fault, Health};
 use crate::device::machine::Device;
-use crate::device::memory::access::{Access, AccessRequest, Accessor};
+use crate::device::memory::access::{Access, AccessRequest, Accessor, Peers};
 use crate::device::memory::access_guard::AccessGuard;
 use crate::device::memory::block::HostRange;
 use crate::device::memory::rows::Rows;
@@ -47,8 +47,9 @@ pub(in crate::device) struct Transfer {
     pub(in crate::device) from: End,
     /// Which way over the bus; `None` within devices or the host.
     pub(in crate::device) direction: Option<Direction>,
-    /// The call named the context of each end, so each is reached from its own device.
-    pub(in crate::device) across: bool,
+    /// The devices of the contexts that the call names for its ends, the destination's first: each end is reached
+    /// from its own. `None` if the call names no contexts.
+    pub(in crate::device) named: Option<[Option<usize>; 2]>,
 }
 
 impl Transfer {
@@ -58,8 +59,13 @@ impl Transfer {
         let engines = &device.engines;
         let _engine = self.direction.map(|direction| engines.acquire(direction));
         let started = Instant::now();
-        let accessor = (!self.across).then(|| Accessor::new(device, health));
-        let find = |end: &mut End, access, what| {
+        let no_peers = Peers::default();
+        let accessor = |end: usize| match self.named {
+            None => Some(Accessor::new(device, health)),
+            Some(devices) => devices[end].map(|device| Accessor::of(device, &no_peers)),
+        };
+        let accessors = [accessor(0), accessor(1)];
+        let find = |end: &mut End, accessor, access, what| {
             let request = AccessRequest {
                 what,
                 access,
@@ -68,8 +74,18 @@ impl Transfer {
             };
             AccessGuard::find(&mut end.side, end.rows, &device.space, request)
         };
-        let to = find(&mut self.to, Access::Write, "copy to device memory")?;
-        let from = find(&mut self.from, Access::Read, "copy from device memory")?;
+        let to = find(
+            &mut self.to,
+            accessors[0],
+            Access::Write,
+            "copy to device memory",
+        )?;
+        let from = find(
+            &mut self.from,
+            accessors[1],
+            Access::Read,
+            "copy from device memory",
+        )?;
         let is_corrupt = match (from.device(), to.device()) {
             (Some(from), Some(to)) => device.corrupt.contains(&(from, to)),
             _ => false,

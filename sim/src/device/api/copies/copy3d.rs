@@ -78,9 +78,11 @@ fn peer(call: &Call<'_>, copy: In<CUDA_MEMCPY3D_PEER>) -> Reply {
 
 fn peer_async(call: &Call<'_>, copy: In<CUDA_MEMCPY3D_PEER>, stream: CUstream) -> Reply {
     let (target, copy) = (call.stream(stream)?, copy.get()?);
-    contexts(call, &copy)?;
+    let contexts = contexts(call, &copy)?;
     let plan = region!(copy).plan(call, "cuMemcpy3DPeerAsync")?;
-    plan.map_or(Ok(()), |plan| peer::run_async(call, plan, target))
+    plan.map_or(Ok(()), |plan| {
+        peer::run_async(call, plan, &contexts, target)
+    })
 }
 
 functions! {

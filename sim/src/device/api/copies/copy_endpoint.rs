@@ -132,8 +132,8 @@ impl Endpoint {
 pub(in crate::device) struct Plan {
     pub(super) to: (Endpoint, Rows),
     pub(super) from: (Endpoint, Rows),
-    /// The call names the context of each end.
-    pub(super) across: bool,
+    /// The devices of the contexts that the call names for its ends, the destination's first.
+    pub(super) named: Option<[Option<usize>; 2]>,
 }
 
 impl Plan {
@@ -143,7 +143,7 @@ impl Plan {
         (len > 0).then_some(Self {
             to: (to, rows),
             from: (from, rows),
-            across: false,
+            named: None,
         })
     }
 
@@ -186,7 +186,7 @@ impl Plan {
 
     /// Finds the memory of both ends.
     pub(super) fn prepare(self, call: &Call<'_>, context: &Context) -> Reply<Prepared> {
-        if !self.across {
+        if self.named.is_none() {
             let ends = [(self.to, Access::Write), (self.from, Access::Read)];
             for ((end, rows), wanted) in ends {
                 if let Endpoint::Device(address) = end {
@@ -217,7 +217,7 @@ impl Plan {
                     rows: self.from.1,
                 },
                 direction,
-                across: self.across,
+                named: self.named,
             },
         })
     }

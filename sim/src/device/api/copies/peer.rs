@@ -96,20 +96,26 @@ pub(super) fn run(call: &Call<'_>, plan: Plan, ends: &Contexts, target: OwnedStr
         context.wait_idle();
         context.health.check()?;
     }
-    let plan = Plan {
-        across: true,
-        ..plan
-    };
-    plan.run_and_wait(call, target)
+    naming(plan, ends).run_and_wait(call, target)
 }
 
 /// In stream order and no other.
-pub(super) fn run_async(call: &Call<'_>, plan: Plan, target: OwnedStream) -> Reply {
-    let plan = Plan {
-        across: true,
+pub(super) fn run_async(
+    call: &Call<'_>,
+    plan: Plan,
+    ends: &Contexts,
+    target: OwnedStream,
+) -> Reply {
+    naming(plan, ends).run_async(call, target)
+}
+
+/// Each end is reached from the device of its context.
+fn naming(plan: Plan, ends: &Contexts) -> Plan {
+    let device = |context: &Arc<Context>| context.device.ordinal;
+    Plan {
+        named: Some(ends.each_ref().map(|end| end.as_ref().map(device))),
         ..plan
-    };
-    plan.run_async(call, target)
+    }
 }
 
 fn copy(
@@ -136,10 +142,9 @@ fn copy_async(
     stream: CUstream,
 ) -> Reply {
     let target = call.stream(stream)?;
-    context(call, to_context)?;
-    context(call, from_context)?;
+    let ends = [context(call, to_context)?, context(call, from_context)?].map(Some);
     let plan = Plan::flat(Endpoint::Device(to), Endpoint::Device(from), len);
-    plan.map_or(Ok(()), |plan| run_async(call, plan, target))
+    plan.map_or(Ok(()), |plan| run_async(call, plan, &ends, target))
 }
 
 functions! {

@@ -89,7 +89,7 @@ impl Region {
         Ok(Some(Plan {
             to: place(to, &self.to)?,
             from: place(from, &self.from)?,
-            across: false,
+            named: None,
         }))
     }
 }
