@@ -9,7 +9,8 @@ use cupola_testing::sweep::Outcome;
 
 const PAGE: u64 = 2 << 20;
 
-fn contexts(stage: &Stage) -> Result<[Context; 2], cupola_managers::Error> {
+/// The primary contexts of both devices, kept.
+pub(super) fn contexts(stage: &Stage) -> Result<[Context; 2], cupola_managers::Error> {
     let other = stage.execution().devices().get(1)?.primary()?;
     stage.keep(&other);
     Ok([stage.context()?, other])
