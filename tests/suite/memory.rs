@@ -6,6 +6,8 @@ mod keeper;
 #[cfg(target_os = "linux")]
 mod ledger;
 mod pointers;
+#[cfg(target_os = "linux")]
+mod semaphores;
 pub(crate) mod sharing;
 mod tensors;
 
