@@ -19,7 +19,7 @@ pub(crate) fn test() -> Result<()> {
     tested
 }
 
-/// As [`test`], without the last line.
+/// As [`test()`], without the last line.
 pub(crate) fn tests() -> (Summary, Result<()>) {
     let mut total = Summary::default();
     let tested = count_tests(&mut total);
@@ -29,7 +29,7 @@ pub(crate) fn tests() -> (Summary, Result<()>) {
 /// The command that runs most of the tests.
 const TESTS: [&str; 3] = ["test", "--workspace", "--no-fail-fast"];
 
-/// Builds what [`test`] runs.
+/// Builds what [`test()`] runs.
 pub(crate) fn build_tests() -> Result<()> {
     run("build of the tests", cargo(TESTS).arg("--no-run"))
 }
