@@ -237,6 +237,8 @@ impl VirtualMemory {
 
     /// Charges the limit, before the driver is asked.
     fn charge(&self, bytes: u64) -> Result<LimitCharge<'_>> {
+        // Another thread may have had the limit's turn when the process was forked.
+        self.0.core.not_forked()?;
         let charge = self.0.limit.charge(bytes);
         charge.ok_or_else(|| Error::OverLimit(Box::new(self.account(bytes))))
     }

@@ -170,6 +170,9 @@ impl ExternalMemory {
         if bytes == 0 {
             return Err(Error::invalid("bytes", "there are none"));
         }
+        let core = context.core();
+        // Another thread may have had the limit's turn when the process was forked.
+        core.not_forked()?;
         let charge = limit.map(|limit| Charge::new(&limit, bytes)).transpose()?;
         let description = CUDA_EXTERNAL_MEMORY_HANDLE_DESC {
             type_: HandleType::CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
@@ -184,7 +187,6 @@ impl ExternalMemory {
             reserved: [0; 16],
         };
         let mut raw: CUexternalMemory = std::ptr::null_mut();
-        let core = context.core();
         call(core, |driver| {
             // SAFETY: `cuImportExternalMemory` needs a description of memory as it was exported: condition of this
             // function. Both places outlive the call.

@@ -21,7 +21,8 @@ pub(crate) struct LimitBudget {
 struct Outer {
     budget: Arc<dyn SharedBudget>,
     /// Held by a thread that charges the limit before it knows that the account has room, and by a thread
-    /// that asks for the bytes left: what is about to be undone must refuse nothing that fits.
+    /// that asks for the bytes left: what is about to be undone must refuse nothing that fits. The child of
+    /// a fork would wait for ever for a thread that had it, so callers ask their context before.
     turn: SpinLock<()>,
 }
 

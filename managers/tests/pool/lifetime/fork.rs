@@ -1,9 +1,15 @@
 //! The child of a fork has a copy of its parent's pools, and of the locks that threads held.
 #![cfg(unix)]
 
+use std::fs::File;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cupola_managers::{Error, pool::Backing};
+use cupola_core::OverBudget;
+use cupola_managers::Error;
+use cupola_managers::interop::{ExternalMemory, ExternalMemoryConfig};
+use cupola_managers::pool::{Backing, DeviceLimit, SharedBudget};
+use cupola_managers::vmm::ImportCharge;
 
 use crate::*;
 
@@ -145,4 +151,95 @@ fn a_child_may_drop_pools_before_their_blocks() {
         drop(stream);
         bench.finish();
     }
+}
+
+/// An account of processes that keeps the thread which charges it, and so the limit's turn, as long as the test
+/// wants.
+#[derive(Debug, Default)]
+struct SlowAccount {
+    is_charging: AtomicBool,
+    may_go_on: AtomicBool,
+}
+
+impl SharedBudget for SlowAccount {
+    fn charge(&self, _bytes: u64) -> Result<(), OverBudget> {
+        self.is_charging.store(true, Ordering::Relaxed);
+        while !self.may_go_on.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    fn release(&self, _bytes: u64) {}
+
+    fn used(&self) -> u64 {
+        0
+    }
+
+    fn limit(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn reclaim(&self) -> u64 {
+        0
+    }
+}
+
+// Without it a child would spin for ever where a thread of its parent was just charging the limit.
+#[test]
+fn a_child_does_not_wait_for_its_parents_turn_at_a_limit() {
+    let bench = bench_on(Backing::Pages);
+    let (account, stream) = (Arc::new(SlowAccount::default()), bench.stream());
+    let shared = Arc::clone(&account) as Arc<dyn SharedBudget>;
+    let limit = DeviceLimit::within(64 << 20, shared);
+    let memory = bench.context.virtual_memory(&limit).unwrap();
+    let pool = bench
+        .context
+        .memory_pool(PoolConfig::limit(64 << 20).within(&limit))
+        .unwrap();
+    let page = memory.granularity();
+    let file = || File::open("/dev/null").unwrap().into();
+    std::thread::scope(|scope| {
+        let charging = scope.spawn(|| memory.create(page));
+        while !account.is_charging.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        // SAFETY: the child runs this thread's code alone, and leaves without running anything else.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: takes no pointers; a child that hangs is ended.
+            unsafe { libc::alarm(20) };
+            let external = ExternalMemoryConfig::new(page).within(&limit);
+            let refused = [
+                memory.create(page).map(drop).err(),
+                memory.create_exportable(page).map(drop).err(),
+                memory
+                    .import(file(), page, ImportCharge::ThisLimit)
+                    .map(drop)
+                    .err(),
+                // SAFETY: the descriptor is of no memory.
+                unsafe { ExternalMemory::import(&bench.context, file(), external) }
+                    .map(drop)
+                    .err(),
+                pool.allocate_raw(3 << 20, 512, &stream).map(drop).err(),
+                pool.available().err(),
+            ];
+            let refused = refused.iter().all(|error| *error == Some(Error::Forked));
+            let _looked = (pool.pressure_level(), limit.used(), limit.pressure_level());
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(i32::from(!refused)) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` outlives the call.
+        let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        account.may_go_on.store(true, Ordering::Relaxed);
+        assert_eq!(
+            (waited, status),
+            (child, 0),
+            "256: not refused, 14: it hung"
+        );
+        drop(charging.join().unwrap().unwrap());
+    });
+    drop((pool, memory, stream));
+    bench.finish();
 }
