@@ -17,8 +17,9 @@ pub(crate) fn serve(shared: &Shared, guest: u64, connection: &Connection) {
         // The reason is the guest's to see: it finds the socket closed.
         let _ = listen(shared, guest, connection);
     }
-    connection.cut_off();
+    // A guest that finds the socket closed finds the names free.
     shared.cut_off(guest);
+    connection.cut_off();
     let has_mapped = shared.table().has_mapped(guest);
     if let Some(process) = connection.process()
         && has_mapped

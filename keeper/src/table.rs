@@ -49,6 +49,12 @@ pub(crate) struct Holding {
     pub(crate) sleeping: u32,
 }
 
+impl Holding {
+    fn is_empty(&self) -> bool {
+        self.mapped == 0 && self.sleeping == 0
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) name: String,
@@ -293,7 +299,7 @@ impl Table {
             Opening::Sleeping => &mut holding.sleeping,
         };
         *count = count.checked_sub(1).ok_or(Refusal::NotHeld)?;
-        if holding.mapped == 0 && holding.sleeping == 0 {
+        if holding.is_empty() {
             object.holdings.remove(&guest);
         }
         Ok(self.unfilled(guest, id))
@@ -351,7 +357,7 @@ impl Table {
             object.state = State::Discarded;
             if let Some(holding) = object.holdings.get_mut(&guest) {
                 holding.mapped = holding.mapped.saturating_sub(1);
-                if holding.mapped == 0 && holding.sleeping == 0 {
+                if holding.is_empty() {
                     object.holdings.remove(&guest);
                 }
             }
@@ -372,18 +378,55 @@ impl Table {
         holdings.into_iter().any(|holding| holding.mapped > 0)
     }
 
-    /// The guest is cut off: what it did not seal it never will, so others may have the names. The memory counts until
-    /// its process has ended.
+    /// The guest is cut off: what it did not seal it never will, so others may have the names, or fill the objects
+    /// again. Its process can write the memory as long as it is there, so that is no other's, and counts until then.
     pub(crate) fn cut_off(&mut self, guest: u64) -> Garbage {
-        let unsealed = self.objects.iter().filter(|(_, object)| {
-            matches!(object.state, State::Filling { creator, again: false, .. } if creator == guest)
-        });
-        let unsealed: Vec<_> = unsealed.map(|(&id, _)| id).collect();
+        let unsealed = self
+            .objects
+            .iter()
+            .filter_map(|(&id, object)| match object.state {
+                State::Filling { creator, again, .. } if creator == guest => Some((id, again)),
+                _ => None,
+            });
+        let unsealed: Vec<_> = unsealed.collect();
         let mut garbage = Garbage::default();
-        for id in unsealed {
+        for (id, again) in unsealed {
+            let id = if again { self.split_off(id, guest) } else { id };
             garbage.0.append(&mut self.forget(id).0);
         }
         garbage
+    }
+
+    /// Has an object that the guest fills again discarded as before, and what the guest has of it in an object of its
+    /// own, whose number is returned.
+    fn split_off(&mut self, id: u64, guest: u64) -> u64 {
+        let Some(object) = self.objects.get_mut(&id) else {
+            return id;
+        };
+        let unsealed = std::mem::replace(&mut object.state, State::Discarded);
+        let holding = object.holdings.get_mut(&guest);
+        let mapped = holding.map_or(0, |holding| std::mem::take(&mut holding.mapped));
+        if object.holdings.get(&guest).is_some_and(Holding::is_empty) {
+            object.holdings.remove(&guest);
+        }
+        let holding = Holding {
+            mapped,
+            sleeping: 0,
+        };
+        let part = Object {
+            name: object.name.clone(),
+            bytes: object.bytes,
+            rights: object.rights,
+            description: Vec::new(),
+            state: unsealed,
+            backup: None,
+            holdings: BTreeMap::from([(guest, holding)]),
+            // The name stays the other's.
+            removed: true,
+        };
+        self.last += 1;
+        self.objects.insert(self.last, part);
+        self.last
     }
 
     /// The guest has ended, and nothing is mapped there any more.

@@ -5,6 +5,7 @@
 mod forks;
 mod model;
 mod orders;
+mod refills;
 mod sleep;
 mod strangers;
 mod sweep;

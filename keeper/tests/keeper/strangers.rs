@@ -1,19 +1,20 @@
 //! Sockets whose other end keeps to no protocol.
 
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command};
+use std::time::Duration;
 
 use cupola_keeper::{KeeperConfig, Rights};
 use cupola_managers::pool::DeviceLimit;
 use cupola_random::Random;
 use cupola_sharing::wire;
+use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
 
 use super::{Bench, PAGE};
 
-fn frame(kind: u16, body: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u16, body: &[u8]) -> Vec<u8> {
     let mut frame = b"cukp\x01\0".to_vec();
     frame.extend_from_slice(&kind.to_le_bytes());
     frame.extend_from_slice(&(body.len() as u32).to_le_bytes());
@@ -22,8 +23,44 @@ fn frame(kind: u16, body: &[u8]) -> Vec<u8> {
     frame
 }
 
+/// The identity of the bench's device.
+pub(crate) fn device(bench: &Bench) -> [u8; 16] {
+    let memory = bench.context.virtual_memory(&DeviceLimit::new(0));
+    memory.unwrap().device_uuid().unwrap()
+}
+
+fn pidfd(process: Pid) -> OwnedFd {
+    pidfd_open(process, PidfdFlags::empty()).unwrap()
+}
+
+/// Another process, which a stranger says to be.
+pub(crate) struct Process(Child);
+
+impl Process {
+    pub(crate) fn start() -> Self {
+        Self(Command::new("sleep").arg("600").spawn().unwrap())
+    }
+
+    pub(crate) fn pidfd(&self) -> OwnedFd {
+        let number = i32::try_from(self.0.id()).unwrap();
+        pidfd(Pid::from_raw(number).unwrap())
+    }
+
+    pub(crate) fn end(&mut self) {
+        // One that has ended before is as good.
+        let _ = self.0.kill();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 /// Whether the keeper has closed the socket, after whatever it has said.
-fn is_cut_off(mut socket: &UnixStream) -> bool {
+pub(crate) fn is_cut_off(mut socket: &UnixStream) -> bool {
     socket
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
@@ -41,18 +78,8 @@ fn those_that_say_nonsense_are_cut_off_alone() {
     let bench = Bench::new(config.guests(400));
     let guest = bench.guest();
     let kept = bench.seal(&guest, "weights", PAGE, 3);
-    let own = rustix::process::pidfd_open(
-        rustix::process::getpid(),
-        rustix::process::PidfdFlags::empty(),
-    )
-    .unwrap();
-    // The device is the only one of any test.
-    let device = bench
-        .context
-        .virtual_memory(&DeviceLimit::new(0))
-        .unwrap()
-        .device_uuid()
-        .unwrap();
+    let own = pidfd(getpid());
+    let device = device(&bench);
     let mut random = Random::new(3);
     for round in 0..200 {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
@@ -99,11 +126,7 @@ fn those_that_say_nonsense_are_cut_off_alone() {
     wire::send(&theirs, &frame(2, &create), None).unwrap();
     wire::send(&theirs, &frame(99, &[]), None).unwrap();
     assert!(is_cut_off(&theirs));
-    // Its thread may be a moment behind the socket.
-    let end = Instant::now() + Duration::from_secs(20);
-    while bench.keeper.objects().len() > 1 && Instant::now() < end {
-        std::thread::yield_now();
-    }
+    assert_eq!(bench.keeper.objects().len(), 1);
     assert_eq!(bench.keeper.used(), 2 * PAGE);
     drop(guest.create("mad", PAGE, Rights::Read).unwrap());
     assert_eq!(guest.list().unwrap().len(), 1);
@@ -121,17 +144,8 @@ fn one_that_does_not_listen_stops_no_other() {
     let bench = Bench::new(config);
     let guest = bench.guest();
     drop(bench.seal(&guest, "weights", PAGE, 3));
-    let own = rustix::process::pidfd_open(
-        rustix::process::getpid(),
-        rustix::process::PidfdFlags::empty(),
-    )
-    .unwrap();
-    let device = bench
-        .context
-        .virtual_memory(&DeviceLimit::new(0))
-        .unwrap()
-        .device_uuid()
-        .unwrap();
+    let own = pidfd(getpid());
+    let device = device(&bench);
     let (ours, theirs) = UnixStream::pair().unwrap();
     bench.keeper.serve(ours).unwrap();
     wire::send(&theirs, &frame(1, &device), Some(own.as_fd())).unwrap();
@@ -166,28 +180,18 @@ fn memory_on_its_way_to_a_guest_that_has_ended_does_not_count() {
     let bench = Bench::new(config.patience(Duration::from_secs(600)));
     let guest = bench.guest();
     drop(bench.seal(&guest, "weights", 64 * PAGE, 3));
-    let device = bench
-        .context
-        .virtual_memory(&DeviceLimit::new(0))
-        .unwrap()
-        .device_uuid()
-        .unwrap();
-    let mut process = Command::new("sleep").arg("600").spawn().unwrap();
-    let pid = i32::try_from(process.id()).unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    let flags = rustix::process::PidfdFlags::empty();
-    let pidfd = rustix::process::pidfd_open(pid, flags).unwrap();
+    let device = device(&bench);
+    let mut process = Process::start();
     // Room for a few of the pieces.
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size(&ours, 4096).unwrap();
     bench.keeper.serve(ours).unwrap();
-    wire::send(&theirs, &frame(1, &device), Some(pidfd.as_fd())).unwrap();
+    wire::send(&theirs, &frame(1, &device), Some(process.pidfd().as_fd())).unwrap();
     wire::send(&theirs, &frame(5, b"\0weights"), None).unwrap();
     // Two greetings, and the answer has begun.
     let mut begun = [0; 16 + 16 + 38];
     theirs.read_exact(&mut begun).unwrap();
-    process.kill().unwrap();
-    process.wait().unwrap();
+    process.end();
     bench.keeper.remove("weights").unwrap();
     assert_eq!(bench.keeper.used(), 0);
     drop((guest, theirs));
