@@ -188,7 +188,10 @@ impl Shared {
                 State::Making { .. } | State::Filling { .. } => return Err(Refusal::Filling),
                 _ => return Err(Refusal::NotDiscarded),
             }
-            object.state = State::Making { again: true };
+            object.state = State::Making {
+                creator: guest,
+                again: true,
+            };
             object.holdings.entry(guest).or_default().mapped += 1;
             (id, self.maker.pages(object.bytes).ok_or(Refusal::Bytes)?)
         };
@@ -202,7 +205,7 @@ impl Shared {
         // The process of its creator may have ended meanwhile.
         let object = table.get_mut(id);
         let object = object.filter(|object| object.holdings.contains_key(&guest));
-        let unused = match (object, made) {
+        let (unused, refused) = match (object, made) {
             (Some(object), Ok(memory)) => {
                 let memory = Arc::new(memory);
                 object.state = State::Filling {
@@ -214,11 +217,11 @@ impl Shared {
                 table.begin_giving(guest);
                 return Ok(given);
             }
-            (_, unused) => unused,
+            (_, Ok(memory)) => (Some(memory), Refusal::Ended),
+            (_, Err(failure)) => (None, self.refuse(failure)),
         };
-        let garbage = table.unmade(guest, id, again);
+        let garbage = table.unmade(guest, id, again, unused);
         drop(table);
-        let refused = unused.map_or_else(|failure| self.refuse(failure), |_memory| Refusal::Ended);
         self.drop_now(garbage);
         Err(refused)
     }

@@ -13,6 +13,7 @@ use crate::protocol::{ObjectState, Opening, Refusal, Rights};
 pub(crate) enum State {
     /// A thread of the keeper makes memory for its creator, again where it was discarded.
     Making {
+        creator: u64,
         again: bool,
     },
     /// Its creator has it mapped, and no other guest. One that is filled again was discarded.
@@ -190,8 +191,9 @@ impl Table {
         let mut receiving = self.receiving.iter();
         self.leaving > 0
             || receiving.any(|guest| !self.guests.contains_key(guest))
-            || self.objects.values().any(|object| {
-                matches!(object.state, State::Making { .. }) && object.holdings.is_empty()
+            || self.objects.values().any(|object| match object.state {
+                State::Making { creator, .. } => !self.guests.contains_key(&creator),
+                _ => false,
             })
     }
 
@@ -221,7 +223,10 @@ impl Table {
             bytes,
             rights,
             description: Vec::new(),
-            state: State::Making { again: false },
+            state: State::Making {
+                creator,
+                again: false,
+            },
             backup: None,
             holdings: BTreeMap::from([(
                 creator,
@@ -346,13 +351,21 @@ impl Table {
                 ..
             } if creator == guest => self.forget(id),
             // What is made for it goes when it is there.
-            State::Making { again: false } => self.forget(id),
+            State::Making { again: false, .. } => self.forget(id),
             _ => self.settle(id),
         }
     }
 
-    /// No memory was made for the guest.
-    pub(crate) fn unmade(&mut self, guest: u64, id: u64, again: bool) -> Garbage {
+    /// No memory was made for the guest, or it has ended before that was there.
+    pub(crate) fn unmade(
+        &mut self,
+        guest: u64,
+        id: u64,
+        again: bool,
+        unused: Option<Pieces>,
+    ) -> Garbage {
+        let unused = unused.map(|memory| State::Awake(Arc::new(memory)));
+        let mut garbage = self.leave(unused.into_iter().collect());
         if let Some(object) = self.objects.get_mut(&id) {
             object.state = State::Discarded;
             if let Some(holding) = object.holdings.get_mut(&guest) {
@@ -362,11 +375,13 @@ impl Table {
                 }
             }
         }
-        if again {
+        let mut rest = if again {
             self.settle(id)
         } else {
             self.forget(id)
-        }
+        };
+        garbage.0.append(&mut rest.0);
+        garbage
     }
 
     /// Whether the guest's process has memory of this keeper mapped, as far as it has said.

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use cupola_keeper::{Guest, KeeperConfig, Kept, ObjectState, SleepMode};
 use cupola_sharing::wire;
+use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::driver::id;
 
 use super::strangers::{Process, device, frame, is_cut_off};
 use super::{Bench, PAGE};
@@ -60,6 +63,43 @@ fn one_that_is_cut_off_leaves_the_object_to_be_filled_by_others() {
     process.end();
     assert_eq!(bench.keeper.used(), PAGE);
     bench.assert_filled(&kept, 2);
+    drop((kept, guest));
+    bench.finish();
+}
+
+// Without it a successor could be refused, because memory is still being made for its dead predecessor, which another
+// guest's opening hid.
+#[test]
+fn memory_that_is_made_for_the_dead_is_waited_for() {
+    let machine = Machine::builder().build();
+    let table = FaultTable::new(machine.driver());
+    let bench = Bench::with_driver(KeeperConfig::limit(PAGE), machine, table.driver());
+    let guest = bench.guest();
+    let kept = bench.seal(&guest, "weights", PAGE, 1);
+    // The successor asks while it is made, and while it is given back.
+    let (made, given_back) = (id::cuMemCreate, id::cuMemRelease);
+    for moment in [made, given_back] {
+        discard(&bench, &guest);
+        table.reset();
+        table.delay(made, 1, Duration::from_millis(300));
+        table.delay(given_back, 1, Duration::from_millis(300));
+        let mut process = Process::start();
+        let theirs = ask(&bench, &process);
+        while table.count(made) < 1 {
+            thread::yield_now();
+        }
+        process.end();
+        thread::scope(|threads| {
+            // Sees that it is dead, whenever the successor asks.
+            threads.spawn(|| bench.keeper.objects());
+            while table.count(moment) < 1 {
+                thread::yield_now();
+            }
+            refill(&bench, &guest, &kept);
+        });
+        assert_eq!(bench.keeper.used(), PAGE);
+        drop(theirs);
+    }
     drop((kept, guest));
     bench.finish();
 }
