@@ -18,7 +18,8 @@ pub struct KeeperConfig {
     pub guests: usize,
     /// The most objects at a time.
     pub objects: usize,
-    /// How long a guest may leave a frame unfinished or unread before it is cut off.
+    /// How long a guest may leave a frame unfinished or unread before it is cut off: all of the frame, however
+    /// its bytes come.
     pub patience: Duration,
 }
 

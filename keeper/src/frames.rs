@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use cupola_sharing::{SharingError, wire};
 
@@ -16,13 +17,17 @@ struct Raw {
     file: Option<OwnedFd>,
 }
 
-/// Waits for a frame. What came with it is closed when this fails.
-fn receive(socket: &UnixStream, has_file: impl Fn(u16) -> bool) -> Result<Raw> {
+/// The longest wait, for one that no clock can measure.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// Waits so long for all of a frame. What came with it is closed when this fails.
+fn receive(socket: &UnixStream, patience: Duration, has_file: impl Fn(u16) -> bool) -> Result<Raw> {
+    let until = Instant::now() + patience.min(LONGEST);
     let mut header = [0; HEADER];
-    let file = wire::receive(socket, &mut header).map_err(ended)?;
+    let file = wire::receive_until(socket, &mut header, until).map_err(ended)?;
     let Header { kind, body } = Header::decode(&header)?;
     let mut body = vec![0; body];
-    let late = wire::receive(socket, &mut body)?;
+    let late = wire::receive_until(socket, &mut body, until)?;
     let came = file.is_some();
     if late.is_some() || came != has_file(kind) {
         let came = came || late.is_some();
@@ -31,16 +36,20 @@ fn receive(socket: &UnixStream, has_file: impl Fn(u16) -> bool) -> Result<Raw> {
     Ok(Raw { kind, body, file })
 }
 
-pub(crate) fn request(socket: &UnixStream) -> Result<(Request, Option<OwnedFd>)> {
-    let raw = receive(socket, Request::has_file)?;
+pub(crate) fn request(
+    socket: &UnixStream,
+    patience: Duration,
+) -> Result<(Request, Option<OwnedFd>)> {
+    let raw = receive(socket, patience, Request::has_file)?;
     Ok((Request::decode(raw.kind, &raw.body)?, raw.file))
 }
 
-pub(crate) fn reply(socket: &UnixStream) -> Result<(Reply, Option<OwnedFd>)> {
-    let raw = receive(socket, Reply::has_file)?;
+pub(crate) fn reply(socket: &UnixStream, patience: Duration) -> Result<(Reply, Option<OwnedFd>)> {
+    let raw = receive(socket, patience, Reply::has_file)?;
     Ok((Reply::decode(raw.kind, &raw.body)?, raw.file))
 }
 
+/// A frame takes the socket's room at once, so the socket's timeout is one for all of it.
 pub(crate) fn send(socket: &UnixStream, frame: &[u8], file: Option<BorrowedFd<'_>>) -> Result<()> {
     wire::send(socket, frame, file).map_err(ended)
 }

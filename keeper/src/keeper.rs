@@ -253,7 +253,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn start(shared: &Arc<Shared>, socket: UnixStream) -> Result<JoinHandle<()>> {
     let patience = Some(shared.config().patience);
     let set = socket.set_nonblocking(false);
-    let set = set.and_then(|()| socket.set_read_timeout(patience));
     let set = set.and_then(|()| socket.set_write_timeout(patience));
     set.map_err(|error| KeeperError::system("setsockopt", error))?;
     let connection = Arc::new(Connection::new(socket)?);

@@ -45,7 +45,8 @@ fn wait(files: &mut [PollFd<'_>]) {
 
 fn greet(shared: &Shared, connection: &Connection) -> Result<()> {
     connection.send(&Reply::Greeting)?;
-    let (request, file) = frames::request(connection.socket())?;
+    let patience = shared.config().patience;
+    let (request, file) = frames::request(connection.socket(), patience)?;
     let (Request::Hello { device }, Some(file)) = (request, file) else {
         return Err(ProtocolError::Malformed("a guest that does not say who it is").into());
     };
@@ -83,7 +84,8 @@ fn listen(shared: &Shared, guest: u64, connection: &Connection) -> Result<()> {
         }
         // What it has said comes before its end.
         if !(socket - PollFlags::OUT).is_empty() {
-            let (request, _) = frames::request(connection.socket())?;
+            let patience = shared.config().patience;
+            let (request, _) = frames::request(connection.socket(), patience)?;
             answer(shared, guest, connection, request)?;
         } else if !process.is_empty() {
             return Ok(());

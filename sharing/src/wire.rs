@@ -9,9 +9,11 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 use rustix::cmsg_space;
-use rustix::io::retry_on_intr;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -63,6 +65,29 @@ pub fn send(
 /// stream is not known.
 #[doc(alias = "SCM_RIGHTS")]
 pub fn receive(socket: &UnixStream, into: &mut [u8]) -> Result<Option<OwnedFd>, SharingError> {
+    receive_with(socket, into, RecvFlags::empty(), None)
+}
+
+/// As [`receive`], until a point in time for all of the bytes: a timeout of the socket is one for each part of them,
+/// and begins again with every byte. Timeouts, and whether the socket blocks, do not matter.
+///
+/// # Errors
+/// As [`receive`]; [`SharingError::Socket`] with `TimedOut` when not all bytes have come by then.
+pub fn receive_until(
+    socket: &UnixStream,
+    into: &mut [u8],
+    until: Instant,
+) -> Result<Option<OwnedFd>, SharingError> {
+    receive_with(socket, into, RecvFlags::DONTWAIT, Some(until))
+}
+
+fn receive_with(
+    socket: &UnixStream,
+    into: &mut [u8],
+    flags: RecvFlags,
+    until: Option<Instant>,
+) -> Result<Option<OwnedFd>, SharingError> {
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
     let mut have = 0;
     let mut file = None;
     while have < into.len() {
@@ -70,8 +95,15 @@ pub fn receive(socket: &UnixStream, into: &mut [u8]) -> Result<Option<OwnedFd>, 
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let received = retry_on_intr(|| {
             let mut parts = [IoSliceMut::new(&mut into[have..])];
-            recvmsg(socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)
+            recvmsg(socket, &mut parts, &mut control, flags)
         });
+        let received = match (received, until) {
+            (Err(Errno::AGAIN), Some(until)) => {
+                wait_for_more(socket, until)?;
+                continue;
+            }
+            (received, _) => received,
+        };
         let received = received.map_err(|errno| SharingError::socket("recvmsg", errno.into()))?;
         // Before anything is refused, so that each descriptor has an owner that closes it.
         let files = control.drain().filter_map(|message| match message {
@@ -93,4 +125,21 @@ pub fn receive(socket: &UnixStream, into: &mut [u8]) -> Result<Option<OwnedFd>, 
         have += received.bytes;
     }
     Ok(file)
+}
+
+/// Waits for bytes, or the end of the socket.
+fn wait_for_more(socket: &UnixStream, until: Instant) -> Result<(), SharingError> {
+    let failed = |errno: Errno| SharingError::socket("poll", errno.into());
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(failed(Errno::TIMEDOUT));
+    }
+    // One that the system has no number for is longer than any process lives.
+    let left = Timespec::try_from(left).ok();
+    let mut files = [PollFd::new(socket, PollFlags::IN)];
+    match poll(&mut files, left.as_ref()) {
+        // The time that is left is looked at again when nothing has come.
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(errno) => Err(failed(errno)),
+    }
 }

@@ -80,7 +80,6 @@ impl Link {
         memory: VirtualMemory,
     ) -> Result<Self> {
         let set = socket.set_nonblocking(false);
-        let set = set.and_then(|()| socket.set_read_timeout(Some(PATIENCE)));
         let set = set.and_then(|()| socket.set_write_timeout(Some(PATIENCE)));
         set.map_err(|error| KeeperError::system("setsockopt", error))?;
         let device = memory.device_uuid()?;
@@ -301,7 +300,7 @@ impl Talk {
     }
 
     fn hear(&self) -> Result<(Reply, Option<OwnedFd>)> {
-        frames::reply(&self.socket)
+        frames::reply(&self.socket, PATIENCE)
     }
 
     /// The next frame that is no notice.

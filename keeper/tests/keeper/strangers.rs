@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command};
+use std::thread;
 use std::time::Duration;
 
 use cupola_keeper::{KeeperConfig, Rights};
@@ -195,5 +196,23 @@ fn memory_on_its_way_to_a_guest_that_has_ended_does_not_count() {
     bench.keeper.remove("weights").unwrap();
     assert_eq!(bench.keeper.used(), 0);
     drop((guest, theirs));
+    bench.finish();
+}
+
+// Without it a guest could keep a thread of the keeper for ever by a byte now and then.
+#[test]
+fn one_that_never_finishes_a_frame_is_cut_off_though_its_bytes_come() {
+    let patience = Duration::from_millis(200);
+    let bench = Bench::new(KeeperConfig::limit(PAGE).patience(patience));
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    bench.keeper.serve(ours).unwrap();
+    let frame = frame(4, &[0; 4 << 10]);
+    // All of them take a hundred times the patience.
+    let sent = frame.chunks(1).take_while(|byte| {
+        thread::sleep(patience / 40);
+        (&theirs).write_all(byte).is_ok()
+    });
+    assert!(sent.count() < frame.len());
+    assert!(is_cut_off(&theirs));
     bench.finish();
 }
