@@ -58,7 +58,8 @@ impl Drop for Coming<'_> {
 }
 
 struct Talk {
-    socket: UnixStream,
+    /// Shared with those that wait for a notice, without another descriptor.
+    socket: Arc<UnixStream>,
     /// Objects that the keeper wants to put to sleep.
     asked: BTreeSet<u64>,
     is_broken: bool,
@@ -84,7 +85,7 @@ impl Link {
         set.map_err(|error| KeeperError::system("setsockopt", error))?;
         let device = memory.device_uuid()?;
         let talk = Talk {
-            socket,
+            socket: Arc::new(socket),
             asked: BTreeSet::new(),
             is_broken: false,
         };
@@ -181,9 +182,8 @@ impl Link {
             if !talk.asked.is_empty() {
                 return Ok(());
             }
-            talk.socket.try_clone()
+            Arc::clone(&talk.socket)
         };
-        let socket = socket.map_err(|error| KeeperError::system("fcntl", error))?;
         let most = Timespec::try_from(most).unwrap_or_default();
         let mut files = [PollFd::new(&socket, PollFlags::IN)];
         match poll(&mut files, Some(&most)) {

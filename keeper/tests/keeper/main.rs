@@ -2,6 +2,7 @@
 //! `tests/suite/memory/keeper`.
 #![cfg(target_os = "linux")]
 
+mod descriptors;
 mod forks;
 mod model;
 mod orders;
