@@ -166,6 +166,9 @@ impl Keeper {
     /// code alone ([`KeeperError::KeeperDriver`]).
     #[must_use]
     pub fn last_error(&self) -> Option<Arc<Error>> {
+        if self.is_elsewhere() {
+            return None;
+        }
         self.shared.last_error()
     }
 

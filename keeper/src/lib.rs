@@ -31,7 +31,7 @@
 //! let weights = guest.open("weights", Rights::Read)?;
 //! // SAFETY: the copy is waited for, and the guest does not attend meanwhile.
 //! let front = unsafe { weights.slice::<u8>(0..4)? }.to_vec(&stream)?;
-//! assert_eq!((front, weights.description()), (vec![7; 4], b"all of it is 7".to_vec()));
+//! assert_eq!((front, weights.description()?), (vec![7; 4], b"all of it is 7".to_vec()));
 //! assert_eq!(keeper.used(), 16 << 20);
 //! # }
 //! # Ok::<_, Box<dyn std::error::Error>>(())

@@ -34,7 +34,7 @@ impl Filling {
     /// The elements in `range` of the object, with any contents as long as nothing was written.
     ///
     /// # Errors
-    /// [`KeeperError::Invalid`] when they are not in the object.
+    /// [`KeeperError::Invalid`] when they are not in the object; [`KeeperError::Device`] in a forked child.
     ///
     /// # Safety
     /// Work that is given the slice is over before the object is sealed or dropped.
@@ -42,6 +42,7 @@ impl Filling {
         &mut self,
         range: Range<usize>,
     ) -> Result<DeviceSliceMut<'_, T>> {
+        self.0.not_forked()?;
         let (address, len) = part::<T>(&self.0, range)?;
         // SAFETY: the bytes are mapped until the object is dropped, by the condition of this function, and
         // the borrow is the only one.
@@ -65,54 +66,59 @@ impl Filling {
             });
         }
         self.0.seal(description)?;
-        Ok(Kept(self.0))
+        Ok(Kept::new(self.0, Rights::Read))
     }
 }
 
 /// A sealed object that is open in this process, at addresses that stay the same as long as this lives.
 /// Dropping it lets the object go, which stays the keeper's.
-pub struct Kept(Arc<Opening>);
+pub struct Kept {
+    opening: Arc<Opening>,
+    rights: Rights,
+}
 
 impl Kept {
-    pub(crate) fn new(opening: Arc<Opening>) -> Self {
-        Self(opening)
+    pub(crate) fn new(opening: Arc<Opening>, rights: Rights) -> Self {
+        Self { opening, rights }
     }
 
     /// The object's name.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.name()
+        self.opening.name()
     }
 
     /// The first address, in this process. It stays the same while the object sleeps, so that captured graphs
     /// and kept pointers are valid when it is awake; the conditions are those of [`slice`](Self::slice).
     #[must_use]
     pub fn address(&self) -> u64 {
-        self.0.address()
+        self.opening.address()
     }
 
     /// As many bytes as its creator has asked for.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.0.bytes()
+        self.opening.bytes()
     }
 
     /// What the device may do with it through these addresses.
     #[must_use]
-    pub fn rights(&self) -> Rights {
-        self.0.rights()
+    pub const fn rights(&self) -> Rights {
+        self.rights
     }
 
-    /// What the creator has said of it.
-    #[must_use]
-    pub fn description(&self) -> Vec<u8> {
-        self.0.description()
+    /// What was said of the bytes by the guest that has filled them.
+    ///
+    /// # Errors
+    /// [`Error::Forked`](cupola_managers::Error::Forked).
+    pub fn description(&self) -> Result<Vec<u8>> {
+        self.opening.description()
     }
 
-    /// Whether there is memory behind the addresses.
+    /// Whether there is memory behind the addresses. There is none in a forked child.
     #[must_use]
     pub fn is_awake(&self) -> bool {
-        self.0.is_awake()
+        self.opening.is_awake().unwrap_or(false)
     }
 
     /// Has memory behind the addresses again, after the guest has [let it go](crate::Guest::attend). The
@@ -125,20 +131,21 @@ impl Kept {
     /// the driver keeps a part of it: [`KeeperError::Stuck`] from then on.
     #[track_caller]
     pub fn wake(&self) -> Result<()> {
-        self.0.wake()
+        self.opening.wake()
     }
 
     /// The elements in `range` of the object.
     ///
     /// # Errors
-    /// [`KeeperError::Asleep`]; [`KeeperError::Invalid`] when they are not in the object.
+    /// [`KeeperError::Asleep`]; [`KeeperError::Invalid`] when they are not in the object;
+    /// [`KeeperError::Device`] in a forked child.
     ///
     /// # Safety
     /// Work that is given the slice is over before the guest [attends](crate::Guest::attend), and before this is
     /// dropped. Where guests write the object, what orders their work is theirs to find.
     pub unsafe fn slice<T: DeviceCopy>(&self, range: Range<usize>) -> Result<DeviceSlice<'_, T>> {
         self.awake()?;
-        let (address, len) = part::<T>(&self.0, range)?;
+        let (address, len) = part::<T>(&self.opening, range)?;
         // SAFETY: the bytes are mapped as long as work uses them, by the condition of this function.
         Ok(unsafe { DeviceSlice::from_raw(address, len) })
     }
@@ -156,18 +163,18 @@ impl Kept {
         range: Range<usize>,
     ) -> Result<DeviceSliceMut<'_, T>> {
         self.awake()?;
-        if self.0.rights() == Rights::Read {
+        if self.rights == Rights::Read {
             return Err(KeeperError::ReadOnly {
                 name: self.name().to_owned(),
             });
         }
-        let (address, len) = part::<T>(&self.0, range)?;
+        let (address, len) = part::<T>(&self.opening, range)?;
         // SAFETY: the bytes are mapped and not used otherwise, by the condition of this function.
         Ok(unsafe { DeviceSliceMut::from_raw(address, len) })
     }
 
     fn awake(&self) -> Result<()> {
-        if self.is_awake() {
+        if self.opening.is_awake()? {
             return Ok(());
         }
         Err(KeeperError::Asleep {

@@ -118,7 +118,7 @@ impl Guest {
             rights,
             name: name.clone(),
         };
-        Ok(Kept::new(self.open_new(name, rights, &request)?))
+        Ok(Kept::new(self.open_new(name, rights, &request)?, rights))
     }
 
     #[track_caller]

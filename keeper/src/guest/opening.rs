@@ -103,16 +103,18 @@ impl Opening {
         self.address
     }
 
-    pub(crate) fn rights(&self) -> Rights {
-        self.mapping().rights
+    pub(crate) fn description(&self) -> Result<Vec<u8>> {
+        self.guest.not_forked()?;
+        Ok(self.mapping().description.clone())
     }
 
-    pub(crate) fn description(&self) -> Vec<u8> {
-        self.mapping().description.clone()
+    pub(crate) fn is_awake(&self) -> Result<bool> {
+        self.guest.not_forked()?;
+        Ok(self.mapping().behind == Behind::Memory)
     }
 
-    pub(crate) fn is_awake(&self) -> bool {
-        self.mapping().behind == Behind::Memory
+    pub(crate) fn not_forked(&self) -> Result<()> {
+        self.guest.not_forked()
     }
 
     /// The creator is done: it may not write any more, and has these rights and this description.

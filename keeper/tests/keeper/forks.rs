@@ -1,9 +1,13 @@
 //! Processes that are forked from a keeper's, or from a guest's.
 
+use std::thread;
 use std::time::Duration;
 
 use cupola_keeper::{KeeperConfig, KeeperError, Rights, SleepMode};
 use cupola_managers::Error;
+use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::driver::id;
 
 use super::{Bench, PAGE};
 
@@ -53,7 +57,12 @@ fn a_forked_child_leaves_keeper_and_guests_alone() {
             is_forked(&keeper.wake("asleep")),
             is_forked(&keeper.sleep("weights", SleepMode::Discard, Duration::ZERO)),
             is_forked(&keeper.listen(folder.path().join("other"))),
+            // SAFETY: no work is given it.
+            is_forked(&unsafe { kept.slice::<u8>(0..1) }.map(drop)),
+            is_forked(&kept.description()),
+            !kept.is_awake() && kept.rights() == Rights::Read,
             keeper.objects().is_empty() && keeper.guests().is_empty(),
+            keeper.last_error().is_none(),
         ];
         drop((asleep, kept, guest));
         drop(bench.keeper);
@@ -78,6 +87,56 @@ fn a_forked_child_leaves_keeper_and_guests_alone() {
     let other = cupola_keeper::Guest::connect_to(&path, &bench.context).unwrap();
     assert_eq!(other.list().unwrap()[0].guests, 1);
     drop((asleep, kept, guest, other));
+    bench.finish();
+}
+
+// Without it a child that asks about an opening could wait for ever for a thread that it does not have.
+#[test]
+fn a_forked_child_waits_for_no_thread_that_maps() {
+    let machine = Machine::builder().build();
+    let table = FaultTable::new(machine.driver());
+    let bench = Bench::with_driver(KeeperConfig::limit(PAGE), machine, table.driver());
+    let guest = bench.guest();
+    let kept = bench.seal(&guest, "weights", PAGE, 3);
+    let early = bench
+        .keeper
+        .sleep("weights", SleepMode::HostCopy, Duration::ZERO);
+    assert!(matches!(early, Err(KeeperError::InUse { .. })), "{early:?}");
+    assert_eq!(guest.attend().unwrap(), 1);
+    table.reset();
+    // Long enough that it is under way when the process is forked.
+    let import = id::cuMemImportFromShareableHandle;
+    table.delay(import, 1, Duration::from_millis(300));
+    thread::scope(|threads| {
+        let waking = threads.spawn(|| kept.wake());
+        while table.count(import) < 1 {
+            thread::yield_now();
+        }
+        // SAFETY: the child calls nothing that waits for a lock which another thread may hold, and leaves.
+        let child = unsafe { fork() };
+        if child == 0 {
+            // SAFETY: ends the child if it hangs.
+            unsafe { alarm(30) };
+            // SAFETY: no work is given it.
+            let slice = unsafe { kept.slice::<u8>(0..1) }.map(drop);
+            let told = (kept.rights(), kept.is_awake()) == (Rights::Read, false);
+            let refused = is_forked(&slice) && is_forked(&kept.description());
+            let is_named = format!("{kept:?}").contains("weights");
+            // SAFETY: ends the child at once.
+            unsafe { _exit(i32::from(!(told && refused && is_named))) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` outlives the call.
+        let waited = unsafe { waitpid(child, &raw mut status, 0) };
+        assert_eq!(
+            (waited, status),
+            (child, 0),
+            "14: it hung, 256: it was not refused"
+        );
+        waking.join().unwrap().unwrap();
+    });
+    bench.assert_filled(&kept, 3);
+    drop((kept, guest));
     bench.finish();
 }
 

@@ -212,7 +212,7 @@ impl Run {
                 ));
                 assert!(rights == Rights::Read || object.rights == Rights::ReadWrite);
                 object.state = ObjectState::Awake;
-                assert_eq!(kept.description(), [object.value], "{}", self.what);
+                assert_eq!(kept.description().unwrap(), [object.value], "{}", self.what);
                 self.bench.assert_filled(&kept, object.value);
                 model.opens.push(Open {
                     kept,

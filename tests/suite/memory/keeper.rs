@@ -225,7 +225,7 @@ impl Side {
         let all = unsafe { kept.slice::<u8>(0..kept.bytes() as usize).unwrap() };
         assert_eq!(
             self.sum(all).to_le_bytes(),
-            kept.description()[..4],
+            kept.description().unwrap()[..4],
             "{}",
             kept.name()
         );
@@ -237,7 +237,7 @@ impl Side {
         let front = unsafe { kept.slice::<u8>(0..FRONT).unwrap() };
         assert_eq!(
             self.sum(front).to_le_bytes(),
-            kept.description()[4..],
+            kept.description().unwrap()[4..],
             "{}",
             kept.name()
         );
