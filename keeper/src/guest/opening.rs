@@ -172,7 +172,10 @@ impl Opening {
         if filled.is_err() && mapping.behind == Behind::Nothing {
             self.guest.tell(&Request::Slept { object })?;
         }
-        Ok(filled?)
+        filled?;
+        // Another guest may have filled it again.
+        mapping.description = given.description;
+        Ok(())
     }
 
     fn mapping(&self) -> MutexGuard<'_, Mapping> {

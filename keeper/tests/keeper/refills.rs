@@ -31,6 +31,7 @@ fn refill(bench: &Bench, guest: &Guest, kept: &Kept) {
     drop(filling.seal(*b"again").unwrap());
     kept.wake().unwrap();
     bench.assert_filled(kept, 2);
+    assert_eq!(kept.description().unwrap(), b"again");
 }
 
 /// A connection of the process, which asks to fill the object again.
