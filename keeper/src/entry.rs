@@ -1,7 +1,7 @@
 //! What a keeper tells of its objects and guests.
 
+use crate::object::Object;
 use crate::protocol::{ObjectState, Rights};
-use crate::table::Object;
 
 /// An object, as it was when it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -59,6 +59,7 @@ mod frames;
 mod guest;
 mod keeper;
 mod memory;
+mod object;
 mod process;
 mod protocol;
 mod serve;

@@ -14,9 +14,10 @@ use crate::config::KeeperConfig;
 use crate::connection::{Connection, Given};
 use crate::entry::KeeperMetrics;
 use crate::memory::{Failure, Maker, Pieces};
+use crate::object::{Object, State};
 use crate::process::Process;
 use crate::protocol::{Opening, Refusal, Reply, Rights};
-use crate::table::{Garbage, New, Object, State, Table};
+use crate::table::{Garbage, New, Table};
 pub use sleep::SleepMode;
 pub(crate) use sleep::StillMapped;
 

@@ -8,9 +8,9 @@ use crate::connection::Connection;
 use cupola_managers::Error;
 
 use crate::memory::{Failure, HostCopy, Pieces};
+use crate::object::State;
 use crate::process::Process;
 use crate::protocol::Refusal;
-use crate::table::State;
 
 /// What becomes of the bytes of an object that is put to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
