@@ -2,12 +2,15 @@
 //! suite (`tests/suite/memory/sharing.rs`), which runs on a GPU too.
 #![cfg(target_os = "linux")]
 
+use std::io::{ErrorKind, Write};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use cupola_managers::pool::DeviceLimit;
 use cupola_managers::vmm::{ImportCharge, VirtualMemory};
 use cupola_managers::{Error, ExecutionManager};
-use cupola_sharing::{SharingError, receive, send};
+use cupola_sharing::{SharingError, receive, send, wire};
 use cupola_sim::Machine;
 use cupola_sys::driver::id;
 
@@ -142,4 +145,24 @@ fn a_driver_without_the_functions_is_named() {
         drop((piece, memory, execution));
         assert_eq!(machine.leaks(), None);
     }
+}
+
+// Without it a peer that sends part of a message could hold its reader for ever, or a message that is there be refused
+// because time is over.
+#[test]
+fn bytes_that_do_not_come_by_then_are_a_timeout() {
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    wire::send(&ours, b"all", Some(ours.as_fd())).unwrap();
+    ours.write_all(b"pa").unwrap();
+    let mut bytes = [0; 3];
+    let now = Instant::now();
+    let file = wire::receive_until(&theirs, &mut bytes, now).unwrap();
+    assert_eq!((file.is_some(), &bytes), (true, b"all"));
+    let soon = now + Duration::from_millis(20);
+    let refused = wire::receive_until(&theirs, &mut bytes, soon).unwrap_err();
+    let SharingError::Socket { source, .. } = &refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(source.kind(), ErrorKind::TimedOut);
+    assert!(Instant::now() >= soon);
 }
