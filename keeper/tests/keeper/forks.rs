@@ -11,6 +11,9 @@ use cupola_sys::driver::id;
 
 use super::{Bench, PAGE};
 
+/// How long a notice of the keeper is waited for: its thread may have to send it.
+const LONG: Duration = Duration::from_secs(20);
+
 unsafe extern "C" {
     fn fork() -> i32;
     fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
@@ -37,7 +40,7 @@ fn a_forked_child_leaves_keeper_and_guests_alone() {
         .keeper
         .sleep("asleep", SleepMode::HostCopy, Duration::ZERO);
     assert!(matches!(early, Err(KeeperError::InUse { .. })), "{early:?}");
-    assert_eq!(guest.attend().unwrap(), 1);
+    assert_eq!(guest.attend_for(LONG).unwrap(), 1);
     assert_eq!(guest.list().unwrap().len(), 2);
     // SAFETY: the child calls nothing that waits for a lock which another thread may hold, and leaves.
     let child = unsafe { fork() };
@@ -102,7 +105,7 @@ fn a_forked_child_waits_for_no_thread_that_maps() {
         .keeper
         .sleep("weights", SleepMode::HostCopy, Duration::ZERO);
     assert!(matches!(early, Err(KeeperError::InUse { .. })), "{early:?}");
-    assert_eq!(guest.attend().unwrap(), 1);
+    assert_eq!(guest.attend_for(LONG).unwrap(), 1);
     table.reset();
     // Long enough that it is under way when the process is forked.
     let import = id::cuMemImportFromShareableHandle;

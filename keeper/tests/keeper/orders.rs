@@ -7,6 +7,8 @@ use cupola_keeper::{KeeperConfig, KeeperError, ObjectState, Rights, SleepMode};
 use super::{Bench, PAGE};
 
 const NOW: Duration = Duration::ZERO;
+/// How long a notice of the keeper is waited for: its thread may have to send it.
+const LONG: Duration = Duration::from_secs(20);
 
 /// The refusal is this one, and says so.
 macro_rules! refused {
@@ -137,7 +139,7 @@ fn every_illegal_order_is_a_typed_error() {
     assert_eq!(guests, [std::process::id()]);
     assert_eq!(keeper.objects()[0].state, ObjectState::Awake);
     bench.assert_filled(&kept, 1);
-    assert_eq!(first.attend().unwrap(), 1);
+    assert_eq!(first.attend_for(LONG).unwrap(), 1);
     // Told without an answer, and done before this is answered.
     assert_eq!(first.list().unwrap().len(), 1);
     keeper.sleep("a", SleepMode::HostCopy, NOW).unwrap();

@@ -121,7 +121,7 @@ fn an_object_that_falls_asleep_is_not_opened_halfway() {
         }
         // Waits for it to be asleep, and wakes it.
         let opened = threads.spawn(|| second.open("weights", Rights::Read));
-        assert_eq!(first.attend().unwrap(), 1);
+        assert_eq!(first.attend_for(LONG).unwrap(), 1);
         sleep.join().unwrap().unwrap();
         let theirs = opened.join().unwrap().unwrap();
         bench.assert_filled(&theirs, 7);
@@ -223,7 +223,7 @@ fn a_guest_may_leave_what_it_is_asked_unread() {
         assert!(matches!(early, Err(KeeperError::InUse { .. })), "{early:?}");
     }
     assert_eq!(guest.list().unwrap()[0].guests, 1);
-    assert_eq!(guest.attend().unwrap(), 1);
+    assert_eq!(guest.attend_for(LONG).unwrap(), 1);
     bench
         .keeper
         .sleep("weights", SleepMode::HostCopy, LONG)

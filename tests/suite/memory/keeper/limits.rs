@@ -177,7 +177,7 @@ fn child_replays_a_graph() {
     loop {
         hear(&mut socket);
         // Of the sleep that was in vain.
-        assert_eq!(guest.attend().unwrap(), 1);
+        assert_eq!(guest.attend_for(Duration::from_secs(60)).unwrap(), 1);
         kept.wake().unwrap();
         assert_eq!(replay(), 0x5a5a_5a5a_5a5a_5a5a);
         say(socket.get_ref(), 0);
