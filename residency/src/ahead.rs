@@ -95,6 +95,7 @@ impl Inner {
             return Ok(LoadAhead::Copying);
         }
         engine.ahead = None;
+        self.take_all_reserved(&mut engine);
         let limit = self.limit();
         let free = limit.limit().saturating_sub(limit.used()) + engine.stock.bytes();
         let targets = self.table().plan_ahead(free, self.layout);
@@ -164,7 +165,6 @@ impl Inner {
     fn cut_idle(&self, engine: &mut Engine, cut: &Cut) -> Result<bool> {
         let is_cut = self.is_free(cut.slot)? && self.table().truncate(cut.slot, cut.at);
         if is_cut {
-            self.take_reserved(engine, cut.slot);
             self.unmap_evicted(engine, cut.slot, cut.at)?;
         }
         Ok(is_cut)

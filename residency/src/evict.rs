@@ -37,6 +37,14 @@ impl WorkWaits {
     }
 }
 
+/// Where memory goes that is unmapped.
+#[derive(Clone, Copy)]
+enum Destination {
+    Stock,
+    /// It is set aside for the slot that had it.
+    Reserve,
+}
+
 /// Memory that a slot gave up.
 #[derive(Debug)]
 pub(crate) struct Evicted {
@@ -67,13 +75,20 @@ impl Inner {
             if victims.is_empty() {
                 return Ok(None);
             }
+            // What is set aside and loaded by none costs nothing, and no work uses it.
+            for &victim in &victims {
+                if self.take_reserved(engine, victim) > 0 {
+                    return Ok(Some(Evicted::to_stock(victim)));
+                }
+            }
             let victim = self.wait_for_one(&victims, waits)?;
-            if self.take_reserved(engine, victim) > 0 || self.unmap_remains(engine, victim)? {
+            self.clear_place(engine, victim)?;
+            if self.take_reserved(engine, victim) > 0 {
                 return Ok(Some(Evicted::to_stock(victim)));
             }
             self.write_back(engine, victim)?;
             let Some(last) = engine.space(victim).and_then(|it| it.last_piece()) else {
-                return Ok(None);
+                continue;
             };
             // Else it was leased meanwhile.
             if !self.table().truncate(victim, last) {
@@ -100,8 +115,8 @@ impl Inner {
         let mut reserved = 0;
         loop {
             self.wait_for_one(&[number], &mut WorkWaits::at_most(self.wait))?;
+            self.clear_place(engine, number)?;
             reserved += self.take_reserved(engine, number);
-            self.unmap_remains(engine, number)?;
             self.write_back(engine, number)?;
             let mut table = self.table();
             let Some(entry) = table.get(number).filter(|entry| entry.resident > 0) else {
@@ -128,29 +143,28 @@ impl Inner {
         }
     }
 
-    /// What a failure has left mapped of a slot goes to the stock: whether that was any. Copies to it are
-    /// over.
+    /// What a failure has left mapped of a slot is set aside for it. Copies to it are over.
     #[track_caller]
-    pub(crate) fn unmap_remains(&self, engine: &mut Engine, number: usize) -> Result<bool> {
+    pub(crate) fn unmap_remains(&self, engine: &mut Engine, number: usize) -> Result<()> {
         let at = {
             let table = self.table();
             match table.get(number) {
                 Some(entry) if entry.has_remains => entry.resident,
-                _ => return Ok(false),
+                _ => return Ok(()),
             }
         };
-        engine.unmap_from(number, at)?;
+        engine.unmap_from(number, at, Destination::Reserve)?;
         if let Some(entry) = self.table().get_mut(number) {
             entry.has_remains = false;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Pieces from `at` on, which the table counts no more, go to the stock. Should one not, the table counts
     /// what is left again.
     #[track_caller]
     pub(crate) fn unmap_evicted(&self, engine: &mut Engine, number: usize, at: u64) -> Result<()> {
-        let unmapped = engine.unmap_from(number, at);
+        let unmapped = engine.unmap_from(number, at, Destination::Stock);
         if unmapped.is_err() {
             let left = engine.space(number).map_or(0, |space| space.end());
             if let Some(entry) = self.table().get_mut(number) {
@@ -174,12 +188,15 @@ impl Inner {
             if !is_free {
                 continue;
             }
+            if self.clear_place(engine, number).is_err() {
+                continue;
+            }
+            self.take_reserved(engine, number);
             let has_some = self.table().get(number).is_some_and(|it| it.resident > 0);
             if has_some && !self.table().truncate(number, 0) {
                 continue;
             }
             if self.unmap_evicted(engine, number, 0).is_ok() {
-                self.take_reserved(engine, number);
                 self.table().remove(number);
                 drop(engine.remove(number));
                 has_ended = true;
@@ -292,9 +309,9 @@ impl Inner {
 }
 
 impl Engine {
-    /// Pieces from `at` on, which no work uses, go to the stock.
+    /// Pieces from `at` on, which no work uses, are unmapped.
     #[track_caller]
-    fn unmap_from(&mut self, number: usize, at: u64) -> Result<()> {
+    fn unmap_from(&mut self, number: usize, at: u64, to: Destination) -> Result<()> {
         loop {
             let Some(space) = self.space(number) else {
                 return Ok(());
@@ -307,7 +324,10 @@ impl Engine {
             // lease, which is refused or loads them again under the engine's lock, held here.
             let piece = unsafe { space.range.unmap(last) }?;
             space.pieces.pop();
-            self.stock.put(piece);
+            match to {
+                Destination::Stock => self.stock.put(piece),
+                Destination::Reserve => space.reserved.push_front(piece),
+            }
         }
     }
 
@@ -330,13 +350,17 @@ impl Engine {
     }
 
     /// Memory that has gone to other slots is unmapped where it was before. Where that fails the next call tries
-    /// again, or the one that loads the slot, which returns the error.
-    pub(crate) fn unmap_all_left(&mut self) {
+    /// again.
+    #[track_caller]
+    pub(crate) fn unmap_all_left(&mut self) -> Result<()> {
+        let mut result = Ok(());
         for number in mem::take(&mut self.leaving) {
-            if self.unmap_left(number).is_err() {
+            if let Err(error) = self.unmap_left(number) {
                 self.leaving.push(number);
+                result = Err(error);
             }
         }
+        result
     }
 
     /// The same of one slot.

@@ -61,8 +61,9 @@ impl Lease {
     ///
     /// Of a [progressive](crate::Residency::lease_progressively) lease it loads them first, where that was not done, by
     /// chunks into the memory that is set aside: this thread is busy with the calls of the driver, and with
-    /// the loader of a slot without a host copy. Where all copies that were put before are over, the next chunk is put
-    /// too, whose bytes nothing asks for yet: so loading goes on where the program waits for its work on the host.
+    /// the loader of a slot without a host copy, and waits for another request that is loading. Where all copies that were put
+    /// before are over, the next chunk is put too, whose bytes nothing asks for yet, if no other request is loading: so loading
+    /// goes on where the program waits for its work on the host.
     ///
     /// # Errors
     /// [`ResidencyError::Invalid`] when the slot has fewer; [`ResidencyError::Device`]: the stream is
@@ -94,7 +95,7 @@ impl Lease {
             if upload.ticket.is_done()? {
                 // No later lease asks for it.
                 if let Some(entry) = slot.inner.table().get_mut(slot.number) {
-                    entry.note_uploaded_to(upload.end);
+                    entry.note_over(&upload);
                 }
             } else {
                 upload.ticket.wait_on(stream)?;

@@ -40,11 +40,11 @@ impl Inner {
             patience: self.patience_for(slot.number),
             limit: work_wait,
         });
-        // What a failure has left of them keeps memory.
-        engine.unmap_all_left();
+        // What a failure has left of them keeps memory. Should it fail again, the slot that is loaded there says so.
+        let _ = engine.unmap_all_left();
         let loaded = self.load_chunks(engine, slot, source, extent, &mut victims);
         // While what was put is copied.
-        engine.unmap_all_left();
+        let _ = engine.unmap_all_left();
         victims.note_in(&mut self.table().metrics, began);
         loaded
     }
@@ -74,7 +74,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Loads a chunk, or gives back what a failure has left of it.
+    /// Loads a chunk, or sets aside what a failure has left of it.
     #[track_caller]
     pub(crate) fn load_chunk_or_none(
         &self,
@@ -84,18 +84,26 @@ impl Inner {
         chunk: Range<u64>,
         victims: &mut Victims,
     ) -> Result<()> {
+        self.clear_place(engine, slot.number)?;
+        self.set_remains(slot.number, true);
         let mut copy = Copy::NotPut;
         let loaded = self.load_chunk(engine, slot, source, chunk, victims, &mut copy);
-        if loaded.is_err() {
-            self.give_up_chunk(engine, slot.number, copy);
+        match loaded.is_ok() {
+            true => self.set_remains(slot.number, false),
+            false => self.give_up_chunk(engine, slot.number, copy),
         }
         loaded
     }
 
-    /// The pieces of a chunk that could not be loaded go back, now or when they can.
+    fn set_remains(&self, number: usize, has_remains: bool) {
+        if let Some(entry) = self.table().get_mut(number) {
+            entry.has_remains = has_remains;
+        }
+    }
+
+    /// The pieces of a chunk that could not be loaded are set aside, now or when they can.
     fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
         if let Some(entry) = self.table().get_mut(number) {
-            entry.has_remains = true;
             entry.forget_uploads();
         }
         let is_over = match copy {
@@ -132,20 +140,25 @@ impl Inner {
         victims: &mut Victims,
         copy: &mut Copy,
     ) -> Result<()> {
-        self.clear_place(engine, slot.number)?;
         let rounded = self.extent(slot.number).map_or(0, |(_, rounded)| rounded);
         let mut at = chunk.start;
         while at < chunk.end {
             let bytes = self.layout.piece(at, rounded);
-            let piece = match self.next_reserved(engine, slot.number, bytes) {
-                Some(piece) => piece,
-                None => self.piece(engine, slot, bytes, rounded - at, victims)?,
-            };
+            if engine
+                .space(slot.number)
+                .is_some_and(|it| it.reserved.is_empty())
+            {
+                let piece = self.piece(engine, slot, bytes, rounded - at, victims)?;
+                self.set_aside(engine, slot.number, piece);
+            }
             let Some(space) = engine.space(slot.number) else {
                 return Ok(());
             };
+            let Some(piece) = space.reserved.pop_front() else {
+                return Ok(());
+            };
             if let Err(refused) = space.range.map(at, piece) {
-                engine.stock.put(refused.memory);
+                space.reserved.push_front(refused.memory);
                 return Err(refused.error.into());
             }
             space.pieces.push(at);

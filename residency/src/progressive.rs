@@ -6,7 +6,6 @@ use std::time::Instant;
 use cupola_managers::vmm::PhysicalMemory;
 
 use crate::error::Result;
-use crate::evict::WorkWaits;
 use crate::load::Victims;
 use crate::residency::{Engine, Inner};
 use crate::slot::SlotCore;
@@ -29,32 +28,29 @@ impl Inner {
             };
             let bytes = self.layout.piece(at, rounded);
             let piece = self.piece(engine, slot, bytes, rounded - at, victims)?;
-            let mut table = self.table();
-            if let (Some(space), Some(entry)) =
-                (engine.space(slot.number), table.get_mut(slot.number))
-            {
-                space.reserved.push_back(piece);
-                entry.reserved += bytes;
-            }
+            self.set_aside(engine, slot.number, piece);
         }
     }
 
-    /// What was set aside for the next piece of a slot.
-    pub(crate) fn next_reserved(
-        &self,
-        engine: &mut Engine,
-        number: usize,
-        bytes: u64,
-    ) -> Option<PhysicalMemory> {
-        let reserved = &mut engine.space(number)?.reserved;
-        if reserved.front()?.bytes() != bytes {
-            return None;
+    /// A piece is the slot's, for the next place that lacks one.
+    pub(crate) fn set_aside(&self, engine: &mut Engine, number: usize, piece: PhysicalMemory) {
+        let mut table = self.table();
+        if let (Some(space), Some(entry)) = (engine.space(number), table.get_mut(number)) {
+            entry.reserved += piece.bytes();
+            space.reserved.push_back(piece);
         }
-        let piece = reserved.pop_front();
-        if let Some(entry) = self.table().get_mut(number) {
-            entry.reserved -= bytes;
+    }
+
+    /// What was set aside for slots that nothing holds goes to the stock.
+    pub(crate) fn take_all_reserved(&self, engine: &mut Engine) {
+        let with_some: Vec<usize> = {
+            let table = self.table();
+            let with_some = table.each().filter(|(_, entry)| entry.reserved > 0);
+            with_some.map(|(number, _)| number).collect()
+        };
+        for number in with_some {
+            self.take_reserved(engine, number);
         }
-        piece
     }
 
     /// What was set aside for a slot goes to the stock, unless that is held: how many bytes that were.
@@ -86,18 +82,22 @@ impl Inner {
             {
                 return Ok(());
             }
-            self.bring_chunk(slot, resident)?;
             if !is_asked_for {
+                // An error is for the call that asks for these bytes.
+                if let Some(mut engine) = self.try_engine() {
+                    let _ = self.bring_chunk(&mut engine, slot, resident);
+                }
                 return Ok(());
             }
+            let mut engine = self.engine();
+            self.bring_chunk(&mut engine, slot, resident)?;
         }
     }
 
     /// Loads the next chunk of a leased slot, unless another thread has loaded what is behind `seen`.
     #[track_caller]
-    fn bring_chunk(&self, slot: &SlotCore, seen: u64) -> Result<()> {
+    fn bring_chunk(&self, engine: &mut Engine, slot: &SlotCore, seen: u64) -> Result<()> {
         let began = Instant::now();
-        let mut engine = self.engine();
         let source = slot.source();
         let extent = self.extent(slot.number);
         let Some((at, rounded)) = extent.filter(|&(at, rounded)| at == seen && at < rounded) else {
@@ -106,11 +106,14 @@ impl Inner {
         // As after a first piece, four times as much.
         let size = (3 * at + self.layout.unit()).min(self.chunk);
         let end = (at + size).min(rounded);
-        // Its memory is set aside; where a failure has given that up, slots are asked again.
-        let mut victims = Victims::waited_for(WorkWaits::at_most(self.wait));
-        let loaded = self.load_chunk_or_none(&mut engine, slot, &source, at..end, &mut victims);
-        engine.unmap_all_left();
-        victims.note_in(&mut self.table().metrics, began);
+        // All of its memory is set aside.
+        let loaded = self.load_chunk_or_none(engine, slot, &source, at..end, &mut Victims::none());
+        let _ = engine.unmap_all_left();
+        Victims::none().note_in(&mut self.table().metrics, began);
+        if end == rounded && loaded.is_ok() {
+            // Requests that wait for their turn may need none now.
+            self.slots.release(|_| {});
+        }
         loaded
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, TryLockError, Weak};
 use std::time::Duration;
 
 use cupola_managers::host::{PinnedPool, PinnedPoolConfig};
@@ -277,7 +277,7 @@ impl Residency {
     pub fn sleep(&self) -> Result<u64> {
         let inner = &self.0;
         let mut engine = inner.engine();
-        engine.unmap_all_left();
+        engine.unmap_all_left()?;
         let before = inner.memory.bytes();
         loop {
             let victims = inner.table().victims();
@@ -296,7 +296,8 @@ impl Residency {
         let inner = &self.0;
         let mut engine = inner.engine();
         inner.sweep(&mut engine);
-        engine.unmap_all_left();
+        // What stays is not counted as given back.
+        let _ = engine.unmap_all_left();
         let before = inner.memory.bytes();
         engine.stock.clear();
         before.saturating_sub(inner.memory.bytes())
@@ -355,7 +356,12 @@ impl Inner {
 
     /// The engine, unless another thread has it.
     pub(crate) fn try_engine(&self) -> Option<MutexGuard<'_, Engine>> {
-        self.engine.try_lock().ok()
+        match self.engine.try_lock() {
+            Ok(engine) => Some(engine),
+            // A loader has panicked; what it left is marked.
+            Err(TryLockError::Poisoned(engine)) => Some(engine.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {

@@ -52,7 +52,7 @@ impl Inner {
     fn give_up(&self, bytes: u64) -> Result<u64> {
         let mut engine = self.engine();
         self.sweep(&mut engine);
-        engine.unmap_all_left();
+        let _ = engine.unmap_all_left();
         let before = self.memory.bytes();
         engine.stock.clear();
         let given = || before.saturating_sub(self.memory.bytes());

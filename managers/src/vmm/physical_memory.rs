@@ -139,6 +139,12 @@ impl PhysicalMemory {
     #[track_caller]
     pub fn give_back(self) -> Result<()> {
         match Arc::into_inner(self.0) {
+            Some(allocation) if allocation.is_settled.load(Ordering::Relaxed) => {
+                Err(Error::invalid(
+                    "memory",
+                    "it could not be unmapped somewhere, and is abandoned",
+                ))
+            }
             Some(allocation) => allocation.settle(),
             None => Err(Error::invalid("memory", "it has clones, which keep it")),
         }

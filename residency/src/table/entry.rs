@@ -30,7 +30,7 @@ pub(crate) struct Entry {
     pub(crate) rounded: u64,
     /// Bytes of the pieces that it has, of which each is loaded or is being copied.
     pub(crate) resident: u64,
-    /// Bytes of the memory that is set aside for what comes behind, which is mapped and loaded later.
+    /// Bytes of the memory that it has for what comes behind: set aside, or mapped by a load that is not over or has failed.
     pub(crate) reserved: u64,
     /// Copies that may still run, in order.
     uploads: Vec<Upload>,
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     pub(crate) seen_leased: Option<Instant>,
     /// Where the bytes begin that were loaded ahead of a request, which has not come since.
     pub(crate) ahead_from: Option<u64>,
-    /// Pieces behind `resident` that a failure has left mapped.
+    /// Pieces behind `resident` are mapped, by a load that is not over or has failed.
     pub(crate) has_remains: bool,
     /// Work of leases that have ended, and copies that may have failed.
     pub(super) works: Vec<StreamUse>,
@@ -110,7 +110,9 @@ impl Entry {
 
     /// Adds bytes up to `end`, which are copied by the work behind `ticket`; pieces are whole up to `whole` then.
     pub(crate) fn extend(&mut self, end: u64, whole: u64, ticket: Ticket) {
-        self.resident = self.resident.max(whole);
+        let grown = whole.saturating_sub(self.resident);
+        self.resident += grown;
+        self.reserved = self.reserved.saturating_sub(grown);
         let ticket = Arc::new(ticket);
         self.uploads.push(Upload { end, ticket });
     }
@@ -121,9 +123,12 @@ impl Entry {
         self.uploads.retain(|upload| upload.end <= resident);
     }
 
-    /// Copies up to `end` are over.
-    pub(crate) fn note_uploaded_to(&mut self, end: u64) {
-        self.uploads.retain(|upload| upload.end > end);
+    /// This copy is over, and those that were put before it.
+    pub(crate) fn note_over(&mut self, upload: &Upload) {
+        let is_it = |it: &Upload| Arc::ptr_eq(&it.ticket, &upload.ticket);
+        if let Some(last) = self.uploads.iter().position(is_it) {
+            self.uploads.drain(..=last);
+        }
     }
 
     /// The ticket of the copy that brings the bytes before `end`, which come with or after all before

@@ -314,7 +314,9 @@ impl Table {
         // What is changed in a slot without an owner is of no use.
         let is_dirty = entry.dirty_since.is_some() && !entry.is_given_up;
         let is_held = entry.hold().is_some() && !mutant!("residency_takes_from_leased_slots");
-        if is_held || !entry.is_idle() || is_dirty || to >= entry.resident {
+        // What it has behind would not be its own place's any more.
+        let has_more = entry.reserved > 0 || entry.has_remains;
+        if is_held || !entry.is_idle() || is_dirty || has_more || to >= entry.resident {
             return false;
         }
         let given = entry.resident - to;
@@ -333,7 +335,8 @@ impl Table {
 
     /// Takes what is set aside from a slot, unless that is held: how many bytes that were.
     pub(crate) fn take_reserved(&mut self, number: usize) -> u64 {
-        let entry = self.get_mut(number).filter(|it| it.hold().is_none());
+        let entry = self.get_mut(number);
+        let entry = entry.filter(|it| it.hold().is_none() && !it.has_remains);
         entry.map_or(0, |entry| mem::take(&mut entry.reserved))
     }
 

@@ -75,7 +75,7 @@ impl Table {
             }
             free = free - target.free + room.saturating_sub(lacking);
             // Else a request before it takes its end, and what is loaded now would go again.
-            let keeps_its_own = entry.resident == entry.rounded - lacking;
+            let keeps_its_own = entry.held() == entry.rounded - lacking;
             levels[number] = entry.rounded;
             if keeps_its_own && target.free + target.cuts.len() as u64 > 0 {
                 targets.push(target);
@@ -126,5 +126,5 @@ impl Table {
 }
 
 fn level(entry: &Option<Entry>) -> u64 {
-    entry.as_ref().map_or(0, |entry| entry.resident)
+    entry.as_ref().map_or(0, Entry::held)
 }
