@@ -31,14 +31,6 @@ fn life(stage: &Stage) -> Outcome {
         // The calls are the same each time.
         ops::synchronize(&stream)?;
     }
-    // Memory of the other slot is set aside, and loaded as it is asked for.
-    let mut lease = residency.lease_progressively(&staged, &stream)?;
-    lease.wait_for(1, &stream)?;
-    lease.wait_for(3 << 20, &stream)?;
-    drop(lease);
-    ops::synchronize(&stream)?;
-    drop(residency.lease(&kept, &stream)?);
-    ops::synchronize(&stream)?;
     // Takes memory of the slot that was not announced, which was changed by none.
     residency.evict(&kept)?;
     residency.announce([&kept])?;
@@ -47,6 +39,46 @@ fn life(stage: &Stage) -> Outcome {
     ops::synchronize(&stream)?;
     residency.sleep()?;
     Ok(())
+}
+
+/// Memory of another slot is set aside, and loaded as it is asked for; what fails is asked for once more.
+fn progressive_life(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let stream = context.streams().acquire(Default::default())?;
+    let config = ResidencyConfig {
+        piece: 2 * MIB,
+        chunk: 2 * MIB,
+        ..config(8 * MIB)
+    };
+    let residency = Residency::new(&context, config)?;
+    let one = residency.register(SlotConfig::new("one"), vec![1; 7 << 20])?;
+    let two = residency.register(SlotConfig::new("two"), vec![2; 7 << 20])?;
+    drop(residency.lease(&one, &stream)?);
+    ops::synchronize(&stream)?;
+    let mut lease = residency.lease_progressively(&two, &stream)?;
+    let first = lease.wait_for(7 << 20, &stream);
+    let second = lease.wait_for(7 << 20, &stream);
+    if let (Err(error), Ok(())) = (&first, &second) {
+        // SAFETY: the copy is on the stream of the lease.
+        let end = unsafe { lease.slice::<u8>((7 << 20) - 4..7 << 20)? };
+        assert_eq!(end.to_vec(&stream)?, [2; 4], "after {error}");
+    }
+    drop(lease);
+    ops::synchronize(&stream)?;
+    first?;
+    Ok(second?)
+}
+
+// Without it a chunk that fails could lose memory that is set aside for its slot, or leave it in the wrong order.
+#[test]
+fn every_call_of_a_progressive_load_may_fail() {
+    let device = DeviceConfig::new().operation_delay(Duration::from_micros(500));
+    let machine = Machine::builder().device(device).worker_threads(1);
+    let sweep = Sweep::new(machine, progressive_life).codes([2]);
+    let table = sweep.title("progressive loads").run();
+    println!("{table}");
+    let problems = table.problems();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 // Without it a call that fails half-way through a load or an eviction could leak memory, leave the limit
