@@ -143,6 +143,23 @@ mod tests {
 
     use super::*;
 
+    // Without it a multiprocessor could hold fewer blocks of a reduction than is counted on.
+    #[test]
+    fn multiprocessors_hold_the_blocks_of_reductions() {
+        let wanted = format!(".minnctapersm {REDUCE_RESIDENT}\n");
+        for entry in [
+            "cupola_reduce_sum_f32",
+            "cupola_reduce_min_f32",
+            "cupola_reduce_arg_min_f32",
+        ] {
+            let file = crate::Embedded::with_entry(entry).expect(entry);
+            for ptx in [Some(file.ptx()), file.ptx_sm_90()].into_iter().flatten() {
+                let kernels = ptx.matches(".entry ").count();
+                assert_eq!(ptx.matches(&wanted).count(), kernels, "{entry}");
+            }
+        }
+    }
+
     // Without it the blocks of a grid that waits could take the places of one that runs.
     #[test]
     fn a_reduction_starts_early_where_two_fit() {

@@ -156,6 +156,8 @@ impl Inner {
         engine.unmap_from(number, at, Destination::Reserve)?;
         if let Some(entry) = self.table().get_mut(number) {
             entry.has_remains = false;
+            // Else work that asks for these bytes later would wait for copies that brought them before.
+            entry.forget_uploads();
         }
         Ok(())
     }

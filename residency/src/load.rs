@@ -103,9 +103,6 @@ impl Inner {
 
     /// The pieces of a chunk that could not be loaded are set aside, now or when they can.
     fn give_up_chunk(&self, engine: &mut Engine, number: usize, copy: Copy) {
-        if let Some(entry) = self.table().get_mut(number) {
-            entry.forget_uploads();
-        }
         let is_over = match copy {
             Copy::NotPut => true,
             Copy::MayRun => {

@@ -107,9 +107,9 @@ impl Inner {
         let size = (3 * at + self.layout.unit()).min(self.chunk);
         let end = (at + size).min(rounded);
         // All of its memory is set aside.
-        let loaded = self.load_chunk_or_none(engine, slot, &source, at..end, &mut Victims::none());
-        let _ = engine.unmap_all_left();
-        Victims::none().note_in(&mut self.table().metrics, began);
+        let mut victims = Victims::none();
+        let loaded = self.load_chunk_or_none(engine, slot, &source, at..end, &mut victims);
+        victims.note_in(&mut self.table().metrics, began);
         if end == rounded && loaded.is_ok() {
             // Requests that wait for their turn may need none now.
             self.slots.release(|_| {});

@@ -196,6 +196,23 @@ fn a_failed_call_changes_no_account() {
     bench.finish();
 }
 
+// Without it a program could tell another process that memory is free which the driver holds on to.
+#[test]
+fn memory_that_cannot_be_unmapped_is_not_given_back() {
+    let bench = bench();
+    let limit = DeviceLimit::new(8 * MIB);
+    let memory = bench.base.context.virtual_memory(&limit).unwrap();
+    let piece = memory.create(2 * MIB).unwrap();
+    let mut range = memory.reserve(2 * MIB).unwrap();
+    range.map(0, piece.clone()).unwrap();
+    (bench.base.faults).fail(id::cuMemUnmap, 1, CUresult::CUDA_ERROR_UNKNOWN);
+    drop(range);
+    assert!(piece.is_unique());
+    let refused = piece.give_back().unwrap_err();
+    assert!(matches!(refused, Error::Invalid { .. }), "{refused}");
+    assert_eq!((limit.used(), memory.bytes()), (2 * MIB, 2 * MIB));
+}
+
 // Without it memory of the process alone could be given away, a device that shares none be asked to, or
 // memory be charged that another process's limit has.
 #[cfg(target_os = "linux")]

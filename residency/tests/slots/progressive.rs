@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cupola_managers::ops;
-use cupola_residency::{Loader, LoaderError, Residency, ResidencyError, SlotConfig};
+use cupola_residency::{
+    Loader, LoaderError, Residency, ResidencyConfig, ResidencyError, SlotConfig,
+};
 
 use super::{Bench, MIB, Model, check, register};
 
@@ -209,6 +211,44 @@ fn a_part_that_cannot_be_read_can_be_asked_for_again() {
     lease.wait_for(30 * MIB, &bench.stream).unwrap();
     check(&lease, 1, &bench.stream);
     assert_eq!(residency.usage().charged, 30 * MIB);
+    drop((lease, slot, residency));
+    bench.finish();
+}
+
+// Without it a piece that is copied in parts could count as loaded when its first part is, or its next load wait for a
+// copy of the one that failed.
+#[test]
+fn a_piece_is_there_when_all_its_parts_are() {
+    let bench = Bench::new();
+    let config = ResidencyConfig {
+        piece: 64 * MIB,
+        chunk: 64 * MIB,
+        ..ResidencyConfig::limit(80 * MIB)
+    };
+    let residency = Residency::new(&bench.context, config).unwrap();
+    let from = Arc::new(AtomicU64::new(32 * MIB));
+    let model = Model {
+        seed: 1,
+        bytes: 79 * MIB,
+    };
+    let loader = Broken {
+        model,
+        from: Arc::clone(&from),
+    };
+    let config = SlotConfig::new("large").without_host_copy();
+    let slot = residency.register(config, loader).unwrap();
+    let refused = residency.lease(&slot, &bench.stream).unwrap_err();
+    assert!(
+        matches!(refused, ResidencyError::Loader { .. }),
+        "{refused}"
+    );
+    let usage = residency.usage();
+    assert_eq!((slot.resident(), usage.reserved), (0, 64 * MIB));
+    assert_eq!(residency.metrics().bytes_loaded, 32 * MIB, "its first part");
+    from.store(u64::MAX, Ordering::Relaxed);
+    let lease = residency.lease(&slot, &bench.stream).unwrap();
+    check(&lease, 1, &bench.stream);
+    assert_eq!(residency.usage().charged, 80 * MIB);
     drop((lease, slot, residency));
     bench.finish();
 }
