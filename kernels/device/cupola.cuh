@@ -553,13 +553,21 @@ CUPOLA_DEVICE void device_fence() {
     __threadfence();
 #endif
 }
+CUPOLA_DEVICE void copy_bytes(void* to, const void* from, decltype(sizeof(0)) bytes) {
+#if defined(__clang__) && defined(__CUDA__)
+    __builtin_memcpy(to, from, bytes);
+#else
+    // NVRTC knows it by this name alone.
+    memcpy(to, from, bytes);
+#endif
+}
 /// The value of the thread that is `distance` further on in this warp, whose threads of `mask` all come here. Of no use
 /// where there is no such thread.
 template <typename T>
 CUPOLA_DEVICE T from_further_on(u32 mask, T value, u32 distance) {
     constexpr u32 words = (sizeof(T) + sizeof(u32) - 1) / sizeof(u32);
     u32 parts[words] = {};
-    __builtin_memcpy(parts, &value, sizeof(T));
+    copy_bytes(parts, &value, sizeof(T));
 #pragma unroll
     for (u32 i = 0; i < words; i++) {
 #if defined(__clang__) && defined(__CUDA__)
@@ -568,7 +576,7 @@ CUPOLA_DEVICE T from_further_on(u32 mask, T value, u32 distance) {
         parts[i] = __shfl_down_sync(mask, parts[i], distance);
 #endif
     }
-    __builtin_memcpy(&value, parts, sizeof(T));
+    copy_bytes(&value, parts, sizeof(T));
     return value;
 }
 /// A barrier of the block: whether any thread brought `vote`.
