@@ -16,6 +16,7 @@ use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 use super::RelaxedCapture;
 use super::current::{self, Identity};
+use super::fork::Origin;
 use super::graveyard::Graveyard;
 use super::intern::{self, Member};
 use super::ledger::{ExecutableCounts, Kind, Ledger};
@@ -26,8 +27,20 @@ use crate::error::{Error, Latch, Launches, Result, Site};
 use crate::handle::ContextHandle;
 use crate::sync::capacity::{Capacity, Permit};
 
+/// What most operations read is in its first cache line.
+#[repr(C, align(64))]
 pub(crate) struct ContextCore {
     pub(super) driver: Driver,
+    /// Of this context for all execution managers that have it; of a green one its primary
+    /// context's.
+    pub(super) shared: Arc<SharedContext>,
+    pub(super) ledger: Arc<Ledger>,
+    /// The ledger's.
+    origin: Origin,
+    checked: AtomicBool,
+    tracked: AtomicBool,
+    checks_pointers: AtomicBool,
+    checks_peers: AtomicBool,
     pub(super) raw: CUcontext,
     identity: Identity,
     /// The driver's number of the context, if it tells that.
@@ -43,18 +56,10 @@ pub(crate) struct ContextCore {
     name: Mutex<Option<(ContextHandle, Permit)>>,
     /// Destroyed, or left to the parent of a fork.
     pub(super) ended: bool,
-    checked: AtomicBool,
-    tracked: AtomicBool,
-    checks_pointers: AtomicBool,
-    checks_peers: AtomicBool,
-    /// Of this context for all execution managers that have it; of a green one its primary
-    /// context's.
-    pub(super) shared: Arc<SharedContext>,
     /// This execution manager among those; of a green context none of them.
     pub(super) member: Arc<Member>,
     pub(super) graveyard: Graveyard,
     executables: ExecutableCounts,
-    pub(super) ledger: Arc<Ledger>,
 }
 
 // SAFETY: a CUcontext may be used from any thread; everything else is Send and Sync.
@@ -102,6 +107,13 @@ impl ContextCore {
         };
         let core = Arc::new(Self {
             driver,
+            shared,
+            origin: ledger.origin(),
+            ledger,
+            checked: AtomicBool::new(false),
+            tracked: AtomicBool::new(true),
+            checks_pointers: AtomicBool::new(false),
+            checks_peers: AtomicBool::new(true),
             raw,
             identity,
             id: known_id,
@@ -111,15 +123,9 @@ impl ContextCore {
             ordinal,
             name: Mutex::new(None),
             ended: false,
-            checked: AtomicBool::new(false),
-            tracked: AtomicBool::new(true),
-            checks_pointers: AtomicBool::new(false),
-            checks_peers: AtomicBool::new(true),
-            shared,
             member,
             graveyard: Graveyard::default(),
             executables: ExecutableCounts::default(),
-            ledger,
         });
         if !core.ownership.is_ours() {
             core.launches().note_unknown();
@@ -277,7 +283,7 @@ impl ContextCore {
 
     /// After a [`call`](Self::call) that returned an error: it is made in the context, if it was not.
     #[cold]
-    fn call_again<T>(
+    pub(crate) fn call_again<T>(
         &self,
         refused: DriverError,
         mut call: impl FnMut(&Driver) -> Result<T, DriverError>,
@@ -336,7 +342,7 @@ impl ContextCore {
     /// have held when the process was forked.
     #[inline]
     pub(crate) fn not_forked(&self) -> Result<()> {
-        if self.ledger.is_forked() {
+        if self.origin.is_elsewhere() {
             return Err(Error::Forked);
         }
         Ok(())
@@ -362,7 +368,7 @@ impl ContextCore {
     /// Whether the context is not lost, and this is its process.
     #[inline]
     pub(crate) fn is_healthy(&self) -> bool {
-        self.latch().get().is_none() && !self.ledger.is_forked()
+        self.latch().get().is_none() && !self.origin.is_elsewhere()
     }
 
     /// The most blocks and threads that the device takes, asked once.
@@ -386,7 +392,13 @@ impl ContextCore {
     /// Whether launches are remembered.
     #[inline]
     pub(crate) fn is_tracked(&self) -> bool {
-        self.tracked.load(Ordering::Relaxed) || self.is_checked()
+        self.tracks_launches() || self.is_checked()
+    }
+
+    /// Whether launches are remembered, in checked mode or not.
+    #[inline]
+    pub(crate) fn tracks_launches(&self) -> bool {
+        self.tracked.load(Ordering::Relaxed)
     }
 
     /// Whether addresses that come from other code are looked for before they are used.
@@ -461,7 +473,7 @@ impl ContextCore {
     /// (`cuCtxSynchronize`), in a lost context too. For a green context that is the work of
     /// the primary context, which includes that of every green one.
     pub(crate) fn synchronize(&self, site: Site) -> Result<()> {
-        if self.ledger.is_forked() {
+        if self.origin.is_elsewhere() {
             return Err(Error::Forked);
         }
         // This call is about the current context.
@@ -482,7 +494,7 @@ impl ContextCore {
         site: Site,
         call: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> Result<()> {
-        if self.ledger.is_forked() {
+        if self.origin.is_elsewhere() {
             return Err(Error::Forked);
         }
         // Most objects can be destroyed from any context, so the call is made even if the
@@ -500,7 +512,7 @@ impl ContextCore {
         site: Site,
         wait: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> Result<()> {
-        if self.ledger.is_forked() {
+        if self.origin.is_elsewhere() {
             return Err(Error::Forked);
         }
         self.make_current_twice(site)?;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 /// A process.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     process: u32,
     /// `None` when forks are not counted: then the process id tells.

@@ -216,6 +216,11 @@ impl Ledger {
         self.counts[kind as usize].fetch_sub(count, Ordering::Relaxed);
     }
 
+    /// The process that initialised CUDA.
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
+    }
+
     /// Whether this is a fork of the process that initialised CUDA.
     #[inline]
     pub(crate) fn is_forked(&self) -> bool {

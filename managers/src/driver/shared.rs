@@ -49,7 +49,9 @@ impl ShapeLimits {
 
 /// What is true of the driver's context, whichever execution manager asks: its identity, the error
 /// that it was lost to with the subscribers to that, and the kernels that may still run in it. The
-/// [intern table](super::intern) has one for each context that an execution manager holds.
+/// [intern table](super::intern) has one for each context that an execution manager holds. What most
+/// operations read is in its first cache line.
+#[repr(C, align(64))]
 pub(crate) struct SharedContext {
     raw: CUcontext,
     identity: Identity,

@@ -10,6 +10,7 @@ use crate::sync::OnceLock;
 
 /// Empty, or the first sticky error; and the watchers that are told when that comes.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Latch {
     first: OnceLock<Arc<Cause>>,
     watchers: Watchers,

@@ -29,9 +29,7 @@ pub use cause::{Blame, Cause, LaunchSite, Site};
 pub use free::FreeError;
 pub use item::{ItemError, ItemStage};
 pub(crate) use latch::Latch;
-#[cfg(loom)]
-pub(crate) use launches::Launch;
-pub(crate) use launches::{Launches, Mark, Rings};
+pub(crate) use launches::{Launch, Launches, Mark, Rings};
 pub use loss::LossWatch;
 pub(crate) use loss::{OnLoss, Once, contain};
 pub use pointer::{BlockEvent, BlockFate, PointerFault, PointerProblem};

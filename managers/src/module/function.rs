@@ -10,6 +10,7 @@ use cupola_sys::driver::{
     CUfunction, CUfunction_attribute as Attribute, CUresult, Driver, DriverError, id,
 };
 
+use super::uses::Uses;
 use super::{FunctionHandle, Module, RawModule};
 use crate::driver::{ContextCore, Identity};
 use crate::error::{Cause, Result, Site};
@@ -57,18 +58,22 @@ pub(crate) struct LaunchLimits {
     pub(crate) threads: u32,
 }
 
+/// What a launch reads is in its first cache line.
+#[repr(C, align(64))]
 pub(crate) struct FunctionInner {
-    handle: FunctionHandle,
-    name: CString,
     raw: CUfunction,
-    /// The number of its name in its context's record of launches.
-    number: u32,
     /// The context that its module is loaded into.
     context: Identity,
+    /// The number of its module.
+    module: u64,
+    /// The number of its name in its context's record of launches.
+    number: u32,
     limits: LaunchLimits,
     /// At least so many bytes of dynamic shared memory may be asked for; more perhaps, if the driver says
     /// so.
     dynamic_shared: AtomicU32,
+    handle: FunctionHandle,
+    name: CString,
     /// Its PTX says that it waits for the kernel before it.
     waits: bool,
     attributes: FunctionAttributes,
@@ -100,9 +105,8 @@ impl FunctionInner {
         let attributes = read_attributes(driver, raw).map_err(failed)?;
         let shape = core.shape_limits().map_err(failed)?;
         Ok(Self {
-            handle,
-            name: name.to_owned(),
             raw,
+            module: module.uses.serial(),
             number: core.launches().name(name),
             context: core.current_identity(),
             limits: LaunchLimits {
@@ -111,6 +115,8 @@ impl FunctionInner {
                 threads: attributes.max_threads_per_block,
             },
             dynamic_shared: AtomicU32::new(0),
+            handle,
+            name: name.to_owned(),
             waits: module.waits(name),
             attributes,
             parameters: read_parameters(driver, raw).map_err(failed)?,
@@ -284,6 +290,15 @@ impl Function {
     #[inline]
     pub(crate) fn raw(&self) -> CUfunction {
         self.inner.raw
+    }
+
+    /// Keeps its code for as long as a launch on the stream, which is made next, may run.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn note_use(&self, stream: &Stream) {
+        if !Uses::is_noted(self.inner.module, stream) {
+            self.module.uses().note_new(stream);
+        }
     }
 
     #[inline]

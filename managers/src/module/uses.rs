@@ -75,23 +75,26 @@ impl Uses {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A kernel of the module is about to be launched on the stream, by a caller that leases the
-    /// module.
+    /// A number that no other module of the process has.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Whether the newest launch on the stream is known to be of a kernel of the module of this number.
     ///
     /// The stream's mark may be of another thread. That one wrote the stream down before it made
     /// the mark, and has a lease too: the thread that unloads the module, after the last lease,
     /// finds it.
     #[inline]
-    #[track_caller]
-    pub(crate) fn note(&self, stream: &Stream) {
-        if stream.newest_code().load(Ordering::Relaxed) != self.serial {
-            self.note_new(stream);
-        }
+    pub(super) fn is_noted(serial: u64, stream: &Stream) -> bool {
+        stream.newest_code().load(Ordering::Relaxed) == serial
     }
 
+    /// A kernel of the module is about to be launched on the stream, by a caller that leases the
+    /// module.
     #[cold]
     #[track_caller]
-    fn note_new(&self, stream: &Stream) {
+    pub(super) fn note_new(&self, stream: &Stream) {
         if stream.core().not_forked().is_err() {
             // The launch refuses it. Another thread of the parent may have held the lock.
             return;

@@ -1,11 +1,9 @@
 //! `IdleObjects`: the stacks on which nodes wait.
 
-use cupola_core::{Handle, Tag};
-
 use super::shard::{self, CLASSES, SHARDS, Shard};
 use super::stack::Stack;
 use super::word::Word;
-use crate::handle::{ManagedHandle, ManagerNumber};
+use crate::handle::ManagerNumber;
 use crate::sync::AtomicUsize;
 #[cfg(feature = "test-utils")]
 use crate::sync::{AtomicU64, Ordering};
@@ -52,12 +50,6 @@ impl IdleObjects {
             #[cfg(feature = "test-utils")]
             first: AtomicU64::new(Word::NEW.0),
         }
-    }
-
-    /// The name of a life.
-    #[inline]
-    pub(super) fn name<G: Tag>(&self, index: u32, generation: u64) -> ManagedHandle<G> {
-        ManagedHandle::new(self.manager, Handle::from_parts(index, generation))
     }
 
     /// This thread's shard, by class.

@@ -60,7 +60,7 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
     #[inline]
     pub(crate) fn handle(&self) -> ManagedHandle<G> {
         let node = self.node();
-        node.idle.name(node.index, node.word().life())
+        node.name(node.word().life())
     }
 
     /// How many lives the object's place has had, this one included.

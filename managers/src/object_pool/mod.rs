@@ -296,7 +296,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     pub(crate) fn handles(&self) -> impl Iterator<Item = ManagedHandle<G>> + '_ {
         self.nodes().filter_map(|node| {
             let (word, awake) = node.look();
-            (awake && word.is_named()).then(|| self.idle.name(node.index, word.generation()))
+            (awake && word.is_named()).then(|| node.name(word.generation()))
         })
     }
 

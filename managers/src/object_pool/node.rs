@@ -3,23 +3,30 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use cupola_core::{Handle, Tag};
+
 use super::idle::IdleObjects;
 use super::word::Word;
+use crate::handle::{ManagedHandle, ManagerNumber};
 use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
+/// Its name and the start of the object are in one cache line.
+#[repr(C, align(64))]
 pub(super) struct Node<T> {
     /// See [`Word`].
     pub(super) word: AtomicU64,
+    /// Reservation in the object pool's table.
+    pub(super) index: u32,
+    /// Whose table that is.
+    pub(super) manager: ManagerNumber,
+    /// The object and its class; there unless the node is vacant, exhausted, or being filled.
+    pub(super) content: UnsafeCell<MaybeUninit<Content<T>>>,
     /// How many of the leases may be in stock: no user's. See [`LeaseStock`](super::LeaseStock).
     pub(super) stocked: AtomicU32,
     /// Whether the life has ended, or has not begun: the name is good for nothing.
     pub(super) asleep: AtomicBool,
     /// The node below on the stack that this one lies on: its index plus one.
     pub(super) below: AtomicU32,
-    /// Reservation in the object pool's table.
-    pub(super) index: u32,
-    /// The object and its class; there unless the node is vacant, exhausted, or being filled.
-    pub(super) content: UnsafeCell<MaybeUninit<Content<T>>>,
     /// Keeps the stacks alive that the last lease puts this node on.
     pub(super) idle: Arc<IdleObjects>,
     /// Tells loom which thread frees the node.
@@ -27,25 +34,33 @@ pub(super) struct Node<T> {
     pub(super) memory: UnsafeCell<()>,
 }
 
+#[repr(C)]
 pub(super) struct Content<T> {
-    pub(super) class: usize,
     pub(super) value: T,
+    pub(super) class: usize,
 }
 
 impl<T> Node<T> {
     pub(super) fn boxed(index: u32, idle: &Arc<IdleObjects>) -> NonNull<Self> {
         let node = Box::new(Self {
             word: AtomicU64::new(idle.first_word().0),
+            index,
+            manager: idle.manager,
+            content: UnsafeCell::new(MaybeUninit::uninit()),
             stocked: AtomicU32::new(0),
             asleep: AtomicBool::new(true),
             below: AtomicU32::new(0),
-            index,
-            content: UnsafeCell::new(MaybeUninit::uninit()),
             idle: Arc::clone(idle),
             #[cfg(loom)]
             memory: UnsafeCell::new(()),
         });
         NonNull::from(Box::leak(node))
+    }
+
+    /// The name of a life.
+    #[inline]
+    pub(super) fn name<G: Tag>(&self, generation: u64) -> ManagedHandle<G> {
+        ManagedHandle::new(self.manager, Handle::from_parts(self.index, generation))
     }
 
     /// The state now.

@@ -80,7 +80,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             // No object waits any more, so a node with a lease is held by a caller.
             let word = node.word();
             if word.leases() > 0 {
-                let handle = self.idle.name::<G>(node.index, word.life());
+                let handle = node.name::<G>(word.life());
                 report.leased.push(LeasedObject::new(handle, word.leases()));
             }
         }

@@ -14,7 +14,7 @@ pub(super) const PER_THREAD: CUstream = ptr::without_provenance_mut(2);
 
 /// Whether each context has a stream of this name, and means its own.
 #[inline]
-fn is_default(stream: CUstream) -> bool {
+pub(super) fn is_default(stream: CUstream) -> bool {
     stream.addr() <= PER_THREAD.addr()
 }
 

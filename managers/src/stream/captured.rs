@@ -183,6 +183,7 @@ impl fmt::Debug for GraphResources {
 
 /// A stream's mark while it is captured by this crate.
 #[derive(Default)]
+#[repr(C)]
 pub(super) struct CaptureMark {
     is_open: AtomicBool,
     resources: Mutex<Option<Arc<GraphResources>>>,

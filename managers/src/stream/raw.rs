@@ -15,23 +15,25 @@ use crate::event::EventPool;
 use crate::object_pool::{LeaseHolders, Reusable};
 use crate::stream::timeline::Timeline;
 
+/// What a launch reads comes first, so that it is in few cache lines.
+#[repr(C)]
 pub(crate) struct RawStream {
     /// Null once destroyed.
     raw: CUstream,
+    core: Arc<ContextCore>,
+    launches: Arc<Rings>,
+    /// The module that launched here last, by its number.
+    newest_code: AtomicU64,
+    /// The graph that its work is captured into.
+    capture: CaptureMark,
     /// Made here, and destroyed here.
     owned: bool,
     config: StreamConfig,
     serial: u64,
-    launches: Arc<Rings>,
-    /// The module that launched here last, by its number.
-    newest_code: AtomicU64,
     /// Made when memory is first freed here, or a kernel launched.
     timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
     flags: Arc<Flags>,
-    /// The graph that its work is captured into.
-    capture: CaptureMark,
-    core: Arc<ContextCore>,
     /// Those that have leases of this stream in stock.
     holders: LeaseHolders,
 }

@@ -8,10 +8,10 @@ use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUstream, Driver, DriverError};
 
 use super::Stream;
-use super::calls::{call_on, enter_for};
+use super::calls::{call_on, enter_for, is_default};
 use super::timeline::{Cover, Timeline};
 use crate::driver::{ContextCore, RelaxedCapture, is_capturing};
-use crate::error::{Cause, Error, ErrorClass, Result, Site};
+use crate::error::{Cause, Error, ErrorClass, Launch, Result, Site};
 use crate::event::{self, EventConfig, RawEvent};
 
 /// `cuEventRecord`; the event is of the stream's context. A step of the crate's own: not waited
@@ -69,6 +69,17 @@ pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
     record(&event, first)?;
     // The event may have its next life at once: the wait is on the stream by then.
     wait(then, &event)
+}
+
+/// A launch between [`begin_launch`](Stream::begin_launch) and [`end_launch`](Stream::end_launch).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BegunLaunch {
+    /// Remembered in the ring of the thread that launches on the stream, which is this one.
+    Owners(u64),
+    Remembered(Launch),
+    Unknown,
+    /// It runs when the graph does.
+    Captured,
 }
 
 impl Stream {
@@ -130,22 +141,84 @@ impl Stream {
         kernel: u32,
         mut put: impl FnMut(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
-        if self.is_captured() {
-            // It runs when the graph does.
-            return self.put(put);
+        let begun = self.begin_launch(kernel)?;
+        let raw = self.raw();
+        let launched = self.core().call(move |driver| put(driver, raw));
+        self.end_launch(begun, call, launched)
+    }
+
+    /// Begins the launch of a kernel whose name has this number: the call of the driver comes next, and then
+    /// [`end_launch`](Self::end_launch). What most launches do is in line, in as few instructions as can
+    /// be: after a call of the driver none of them is in the processor's first caches.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn begin_launch(&self, kernel: u32) -> Result<BegunLaunch> {
+        let core = self.core();
+        if !is_default(self.raw())
+            && !self.is_captured()
+            && core.is_healthy()
+            && core.tracks_launches()
+            && let Some(launch) =
+                self.launches()
+                    .begin_as_owner(kernel, Location::caller(), self.handle().to_bits())
+        {
+            return Ok(BegunLaunch::Owners(launch));
         }
+        self.begin_other_launch(kernel)
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn begin_other_launch(&self, kernel: u32) -> Result<BegunLaunch> {
         let core = self.core();
         enter_for(self.raw(), core, Site::here())?;
-        // Before the call: another thread may be told of the error before this one is back.
-        let mut launch = None;
-        if core.is_tracked() {
-            let stream = self.handle().to_bits();
-            launch = self.launches().begin(kernel, Location::caller(), stream);
-        } else {
-            core.launches().note_unknown();
+        if self.is_captured() {
+            // It runs when the graph does.
+            return Ok(BegunLaunch::Captured);
         }
-        let raw = self.raw();
-        if let Err(call) = core.call(move |driver| put(driver, raw)) {
+        if !core.is_tracked() {
+            core.launches().note_unknown();
+            return Ok(BegunLaunch::Unknown);
+        }
+        let stream = self.handle().to_bits();
+        let launch = self.launches().begin(kernel, Location::caller(), stream);
+        Ok(launch.map_or(BegunLaunch::Unknown, BegunLaunch::Remembered))
+    }
+
+    /// Ends a launch that the driver has taken or refused by `call`.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn end_launch(
+        &self,
+        begun: BegunLaunch,
+        call: SymbolId,
+        launched: Result<(), DriverError>,
+    ) -> Result<()> {
+        if let (BegunLaunch::Owners(launch), Ok(())) = (begun, &launched)
+            && !self.core().is_checked()
+        {
+            self.launches().put_as_owner(launch);
+            return Ok(());
+        }
+        self.end_other_launch(begun, call, launched)
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn end_other_launch(
+        &self,
+        begun: BegunLaunch,
+        call: SymbolId,
+        launched: Result<(), DriverError>,
+    ) -> Result<()> {
+        let launch = match begun {
+            BegunLaunch::Owners(launch) => Some(Launch::Owners(launch)),
+            BegunLaunch::Remembered(launch) => Some(launch),
+            BegunLaunch::Unknown | BegunLaunch::Captured => None,
+        };
+        if let Err(call) = launched {
             if let Some(launch) = launch {
                 self.launches().refused(launch);
             }
@@ -154,10 +227,10 @@ impl Stream {
         if let Some(launch) = launch {
             self.launches().put(launch);
         }
-        if core.is_checked() {
-            return self.verify(call, true);
+        match self.core().is_checked() && begun != BegunLaunch::Captured {
+            true => self.verify(call, true),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// In checked mode, waits behind `call`, which has put work here.

@@ -17,10 +17,8 @@ use super::{Blame, LaunchSite, Site};
 use crate::handle::ManagedHandle;
 use crate::lists;
 use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
-#[cfg(any(test, loom))]
-pub(crate) use rings::Launch;
 use rings::Record;
-pub(crate) use rings::{Mark, Rings};
+pub(crate) use rings::{Launch, Mark, Rings};
 
 /// Suspects that an error names.
 const MOST: usize = 8;

@@ -20,8 +20,9 @@ pub(super) const RING: u64 = if cfg!(loom) { 2 } else { 16 };
 /// How often a thread looks whether another one is done with its entry. Under loom not for long.
 const LOOKS: u32 = if cfg!(loom) { 2 } else { 100 };
 
-/// The newest launches of one stream.
+/// The newest launches of one stream. What a launch of the owner reads is in one cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Rings {
     /// The number of the thread that has the first ring, plus one; 0 for none yet. Never changed again.
     owner: AtomicUsize,
@@ -79,15 +80,32 @@ impl Rings {
         location: &'static Location<'static>,
         stream: u64,
     ) -> Option<Launch> {
-        let record = Record {
+        if let Some(launch) = self.begin_as_owner(kernel, location, stream) {
+            return Some(Launch::Owners(launch));
+        }
+        self.begin_as_other(Record {
             location,
             kernel,
             stream,
-        };
-        if self.owner.load(Ordering::Relaxed) == thread_number::this() + 1 {
-            return Some(Launch::Owners(self.owners.begin(record)));
-        }
-        self.begin_as_other(record)
+        })
+    }
+
+    /// As [`begin`](Self::begin), if this thread has the first ring.
+    #[inline(always)]
+    pub(crate) fn begin_as_owner(
+        &self,
+        kernel: u32,
+        location: &'static Location<'static>,
+        stream: u64,
+    ) -> Option<u64> {
+        let is_owner = self.owner.load(Ordering::Relaxed) == thread_number::this() + 1;
+        is_owner.then(|| {
+            self.owners.begin(Record {
+                location,
+                kernel,
+                stream,
+            })
+        })
     }
 
     #[cold]
@@ -106,12 +124,18 @@ impl Rings {
         Some(Launch::Others(self.others.begin_among_others(record)))
     }
 
+    /// The driver has taken the newest launch of the owner, which this thread is.
+    #[inline(always)]
+    pub(crate) fn put_as_owner(&self, launch: u64) {
+        self.owners.entry(launch).put(launch);
+    }
+
     /// The driver has taken it.
     #[inline]
     pub(crate) fn put(&self, launch: Launch) {
         match launch {
             // The owner has begun no other since.
-            Launch::Owners(number) => self.owners.entry(number).put(number),
+            Launch::Owners(number) => self.put_as_owner(number),
             Launch::Others(number) => self.others.entry(number).put_if_there(number),
         }
     }
@@ -164,6 +188,7 @@ impl Rings {
 
 /// The newest launches. One thread at a time [begins](Self::begin) them; any may read.
 #[derive(Debug)]
+#[repr(C)]
 struct Ring {
     /// The number of the next launch, for the thread that begins it. Not `begun`: loom remembers the last
     /// access to a word alone, and would not try readers of a word that a thread reads before it writes.

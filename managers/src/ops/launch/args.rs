@@ -214,7 +214,7 @@ impl<'b> UsedMemory<'b> {
     }
 
     /// The end of an operation on `stream` that was to write it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end_write(
         &self,
         stream: &Stream,
@@ -224,9 +224,21 @@ impl<'b> UsedMemory<'b> {
         if let Some(block) = self.block
             && (result.is_err() || !block.is_plain())
         {
-            let bytes = self.address..self.address + self.bytes;
-            block.end_write(bytes, stream, result, written);
+            self.end_write_of(block, stream, result, written);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_write_of(
+        &self,
+        block: &Block,
+        stream: &Stream,
+        result: &Result<()>,
+        written: impl FnOnce() -> Written,
+    ) {
+        let bytes = self.address..self.address + self.bytes;
+        block.end_write(bytes, stream, result, written);
     }
 }
 
@@ -331,7 +343,7 @@ macro_rules! tuples {
                 [$((&raw mut *$name).cast()),*]
             }
 
-            #[inline]
+            #[inline(always)]
             unsafe fn end(&self, stream: &Stream, result: &Result<()>, launch: LaunchId<'_>) {
                 let ($($name,)*) = self;
                 $(

@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
-use cupola_sys::driver::id;
+use cupola_sys::driver::{Driver, DriverError, id};
 
 use super::args::{LaunchId, List};
 use super::attributes::launch_ex;
@@ -15,6 +15,7 @@ use super::{LaunchAttributes, LaunchConfig};
 use crate::error::{ArgumentMismatch, Error, Result};
 use crate::module::Function;
 use crate::stream::Stream;
+use crate::stream::submit::BegunLaunch;
 
 /// A kernel with the types of its parameters: a launch with other ones does not compile, and none
 /// compares sizes.
@@ -288,7 +289,7 @@ pub(super) unsafe fn put<L: List>(
 /// # Safety
 /// As [`put`]; each pointer leads to a value of the kernel's parameter, and device memory among them is
 /// ready for work on the stream.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(super) unsafe fn put_pointers(
     function: &Function,
@@ -297,21 +298,56 @@ pub(super) unsafe fn put_pointers(
     stream: &Stream,
 ) -> Result<()> {
     note_use(function, stream);
+    let begun = stream.begin_launch(function.number())?;
     let pointers = pointers.as_mut_ptr();
-    let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
-    let (call, number, shared) = (id::cuLaunchKernel, function.number(), config.shared_bytes);
-    let (kernel, none) = (function.raw(), ptr::null_mut());
-    // With values of its own: what is borrowed would be written to memory, for a second call that is rare.
-    // SAFETY: function and stream are alive and of one context; the driver copies the
-    // values, to which the pointers lead, before it returns; their types, and the memory that the kernel
-    // touches, are conditions of this function.
-    let launched = stream.submit_launch(call, number, move |driver, raw| unsafe {
-        driver.cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, raw, pointers, none)
-    });
-    match launched {
-        Ok(()) => Ok(()),
-        Err(error) => Err(explain(error, function, *config)),
+    // SAFETY: the conditions of this function, and of the call.
+    match unsafe { call(function, config, pointers, stream) } {
+        Ok(()) => stream.end_launch(begun, id::cuLaunchKernel, Ok(())),
+        // SAFETY: as above.
+        Err(refused) => unsafe { call_again(function, config, pointers, stream, begun, refused) },
     }
+}
+
+/// `cuLaunchKernel`.
+///
+/// # Safety
+/// As [`put_pointers`].
+#[inline(always)]
+unsafe fn call(
+    function: &Function,
+    config: &LaunchConfig,
+    pointers: *mut *mut c_void,
+    stream: &Stream,
+) -> Result<(), DriverError> {
+    let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
+    let (shared, none) = (config.shared_bytes, ptr::null_mut());
+    let (kernel, driver, raw) = (function.raw(), stream.core().driver(), stream.raw());
+    // SAFETY: function and stream are alive and of one context; the driver copies the values, to which the
+    // pointers lead, before it returns; their types, and the memory that the kernel touches, are conditions
+    // of this function.
+    unsafe { driver.cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, raw, pointers, none) }
+}
+
+/// After the driver has refused a launch: it is made in the context, if it was not.
+///
+/// # Safety
+/// As [`put_pointers`].
+#[cold]
+#[inline(never)]
+#[track_caller]
+unsafe fn call_again(
+    function: &Function,
+    config: &LaunchConfig,
+    pointers: *mut *mut c_void,
+    stream: &Stream,
+    begun: BegunLaunch,
+    refused: DriverError,
+) -> Result<()> {
+    // SAFETY: the conditions of this function.
+    let again = |_: &Driver| unsafe { call(function, config, pointers, stream) };
+    let launched = stream.core().call_again(refused, again);
+    let ended = stream.end_launch(begun, id::cuLaunchKernel, launched);
+    ended.map_err(|error| explain(error, function, *config))
 }
 
 /// Keeps the kernel for as long as a launch on the stream, which is made next, may run.
@@ -321,7 +357,7 @@ pub(super) fn note_use(function: &Function, stream: &Stream) {
     if stream.is_captured() {
         note_captured(function, stream);
     } else {
-        function.module().uses().note(stream);
+        function.note_use(stream);
     }
 }
 
