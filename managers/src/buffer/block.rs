@@ -20,7 +20,6 @@ use cupola_sys::driver::CUdeviceptr;
 use super::BufferHandle;
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
-use crate::lists;
 use crate::pool::heap::cold_fields::ColdFields;
 use crate::pool::{AllocRequest, BlockHeader, Pool};
 use crate::stream::Stream;
@@ -159,13 +158,20 @@ impl Block {
         if stream.is_captured() {
             return self.join_graph(stream);
         }
-        if stream.is(home) || self.address() == 0 {
+        if stream.is(home) || self.is_prepared(stream) || self.address() == 0 {
             return Ok(());
         }
         if !stream.is_in(self.pool().core()) && !self.begin_peer_use(stream)? {
             return Err(Error::WrongContext { what: "the buffer" });
         }
-        self.join_use(stream)
+        self.join_use(stream, true)
+    }
+
+    /// Whether a use on `stream`, which is not the block's own, needs no preparation any more.
+    #[inline]
+    fn is_prepared(&self, stream: &Stream) -> bool {
+        let rest = self.header().rest().get();
+        rest.is_some_and(|rest| rest.uses().is_prepared(stream.serial()))
     }
 
     /// Keeps the pool open to the context of `stream`, which is another one than the pool's, until the
@@ -192,21 +198,19 @@ impl Block {
     /// stream's context to the memory. No capture is open on the stream.
     #[track_caller]
     pub(crate) fn join_across(&self, stream: &Stream) -> Result<()> {
-        match stream.is(self.home()) || self.address() == 0 {
-            true => Ok(()),
-            false => {
-                // An access that the pool is open for makes the copy direct.
-                if !stream.is_in(self.pool().core()) {
-                    self.begin_peer_use(stream)?;
-                }
-                self.join_use(stream)
-            }
+        if stream.is(self.home()) || self.is_prepared(stream) || self.address() == 0 {
+            return Ok(());
         }
+        // An access that the pool is open for makes the copy direct. It may be opened before the next copy.
+        let is_counted = stream.is_in(self.pool().core()) || self.begin_peer_use(stream)?;
+        self.join_use(stream, is_counted)
     }
 
-    /// The use on another stream than the block's own.
+    /// The use on another stream than the block's own, which needs no preparation after this if it is also
+    /// counted, or of the pool's context.
+    #[cold]
     #[track_caller]
-    fn join_use(&self, stream: &Stream) -> Result<()> {
+    fn join_use(&self, stream: &Stream, is_counted: bool) -> Result<()> {
         let home = self.home();
         // In a fork another thread may have left the lock taken.
         self.pool().core().healthy()?;
@@ -214,7 +218,7 @@ impl Block {
         let known = self.header().rest();
         let rest = known.get();
         let rest = rest.unwrap_or_else(|| known.get_or_put(ColdFields::default()));
-        let mut uses = rest.lock_uses();
+        let mut uses = rest.uses().lock();
         if !uses.iter().any(|used| used.is(stream)) {
             // The memory is that of launches, which work outside of the graph is not ordered with.
             if home.is_captured() {
@@ -232,10 +236,11 @@ impl Block {
             // Streams without another lease go back for their next life, or a block that lives long
             // would keep every stream that it was ever used on: its own stream waits for them now
             // and not when it is freed.
-            lists::retain(&mut uses, |used| {
-                !used.is_last_lease() || self.pool().order(used, home).is_err()
-            });
+            uses.retain(|used| !used.is_last_lease() || self.pool().order(used, home).is_err());
             uses.push(stream.clone());
+        }
+        if is_counted {
+            uses.note_prepared(stream.serial());
         }
         Ok(())
     }

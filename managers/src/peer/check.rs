@@ -76,9 +76,16 @@ pub(crate) fn check_copies_by(
     to: &Arc<ContextCore>,
     run: impl FnOnce(&ContextCore, &ContextCore) -> Result<Option<PeerCorruption>>,
 ) -> Result<()> {
+    if from.peers().copies_are_well(to.device()) {
+        return Ok(());
+    }
     let _defer = DeferCallbacks::new();
     let mut peers = from.peers().lock();
-    check(&mut peers, from, to, PeerUse::Copies, run)
+    check(&mut peers, from, to, PeerUse::Copies, run)?;
+    if peers.checked(to.device(), PeerUse::Copies).is_some() {
+        from.peers().note_copies_are_well(to.device());
+    }
+    Ok(())
 }
 
 /// Before the first use of an access of `own` to the memory of `peer`, which is enabled.

@@ -19,7 +19,7 @@ impl Block {
         let _defer = DeferCallbacks::new();
         let pool = self.pool();
         if let Some(rest) = self.header().rest().get() {
-            for used in rest.lock_uses().iter().filter(|used| !used.is(stream)) {
+            for used in rest.uses().lock().iter().filter(|used| !used.is(stream)) {
                 pool.order(used, stream)?;
             }
         }

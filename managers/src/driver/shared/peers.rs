@@ -10,7 +10,7 @@ use cupola_sys::driver::CUdevice;
 
 use crate::driver::current::Identity;
 use crate::peer::PeerCorruption;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// The ways between two devices that are checked by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,33 @@ pub(crate) enum PeerUse {
 /// What a context may do with others, behind a lock that is held over the driver's calls: of
 /// threads that ask for one pair at once, one enables or checks it.
 #[derive(Default)]
-pub(crate) struct PeerTable(Mutex<Peers>);
+pub(crate) struct PeerTable {
+    peers: Mutex<Peers>,
+    /// Devices to which copies were checked and found well: a bit for each of the first 64.
+    well: AtomicU64,
+}
+
+/// The bit of a device.
+fn bit(device: CUdevice) -> u64 {
+    let number = u32::try_from(device).ok();
+    number.and_then(|it| 1_u64.checked_shl(it)).unwrap_or(0)
+}
 
 impl PeerTable {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Peers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether copies to the device are known to be well.
+    #[inline]
+    pub(crate) fn copies_are_well(&self, peer: CUdevice) -> bool {
+        // Relaxed: a fact alone, which comes with nothing.
+        self.well.load(Ordering::Relaxed) & bit(peer) != 0
+    }
+
+    /// Notes that copies to the device are known to be well.
+    pub(crate) fn note_copies_are_well(&self, peer: CUdevice) {
+        self.well.fetch_or(bit(peer), Ordering::Relaxed);
     }
 
     /// Ends one grant. If its end is to disable the access, `wait` is called before: it waits for the

@@ -6,6 +6,7 @@ mod moves;
 mod orphan;
 mod over_limit;
 mod pages;
+mod stream_uses;
 mod thread_cache;
 mod transfer_cache;
 

@@ -1,11 +1,12 @@
 //! `ColdFields`: the fields that few blocks need, apart from their header.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::driver::Identity;
 use crate::error::Taints;
 use crate::lists;
 use crate::pool::heap::peer_uses::PeerUse;
+use crate::pool::heap::stream_uses::StreamUses;
 use crate::stream::{GraphResources, Stream};
 use crate::sync::capacity::Permit;
 
@@ -15,7 +16,7 @@ pub(crate) struct ColdFields {
     /// Its place among a limited number of buffers.
     _permit: Option<Permit>,
     /// Streams other than its own that work with the block was put on.
-    uses: Mutex<Vec<Stream>>,
+    uses: StreamUses<Stream>,
     /// Contexts of other devices that work with the block was put in.
     peers: Mutex<Vec<PeerUse>>,
     /// Graphs that use the block.
@@ -34,8 +35,9 @@ impl ColdFields {
     }
 
     /// Streams other than its own that work with the block was put on.
-    pub(crate) fn lock_uses(&self) -> MutexGuard<'_, Vec<Stream>> {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    #[inline]
+    pub(crate) fn uses(&self) -> &StreamUses<Stream> {
+        &self.uses
     }
 
     /// Whether the pool stays open to this context as long as the block is there.
@@ -91,9 +93,9 @@ impl ColdFields {
         None
     }
 
-    /// The streams of [`lock_uses`](Self::lock_uses), for the block's only user.
+    /// The streams of [`uses`](Self::uses), for the block's only user.
     pub(crate) fn uses_mut(&mut self) -> &mut Vec<Stream> {
-        self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.uses.get_mut()
     }
 }
 

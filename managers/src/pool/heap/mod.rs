@@ -11,3 +11,4 @@ pub(crate) mod peer_uses;
 pub(crate) mod placement;
 pub(crate) mod requester;
 pub(crate) mod slab;
+pub(crate) mod stream_uses;

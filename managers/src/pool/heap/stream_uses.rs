@@ -1,0 +1,91 @@
+//! `StreamUses`: the streams, other than its own, that work with a block was put on.
+//!
+//! Most blocks that another stream uses at all are used there again and again, so the stream of the newest
+//! use is known without the lock.
+
+use std::ops::Deref;
+use std::sync::PoisonError;
+
+use crate::lists;
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+
+/// The streams of one block, each by a lease `L`.
+pub(crate) struct StreamUses<L> {
+    streams: Mutex<Vec<L>>,
+    /// The number of one of the streams, whose next use needs no preparation; 0 for none.
+    prepared: AtomicU64,
+}
+
+impl<L> Default for StreamUses<L> {
+    fn default() -> Self {
+        Self {
+            streams: Mutex::new(Vec::new()),
+            prepared: AtomicU64::new(0),
+        }
+    }
+}
+
+impl<L> StreamUses<L> {
+    /// Whether a use on the stream of this number, of which the caller has a lease, needs no preparation:
+    /// it is among those that are here, in this life of it.
+    ///
+    /// A stream whose newest lease is another thread's stays here. One that had no other lease may be
+    /// gone, and come back in another life to a caller: [`retain`](LockedUses::retain) has taken the mark
+    /// away before it gave that lease back.
+    #[inline]
+    pub(crate) fn is_prepared(&self, stream: u64) -> bool {
+        // Acquire: the caller's work comes after the wait that the thread which set the mark has put there.
+        self.prepared.load(Ordering::Acquire) == stream
+    }
+
+    pub(crate) fn lock(&self) -> LockedUses<'_, L> {
+        let streams = self.streams.lock();
+        LockedUses {
+            streams: streams.unwrap_or_else(PoisonError::into_inner),
+            prepared: &self.prepared,
+        }
+    }
+
+    /// The streams, for the block's only user, who may take some away.
+    pub(crate) fn get_mut(&mut self) -> &mut Vec<L> {
+        self.prepared.store(0, Ordering::Relaxed);
+        let streams = self.streams.get_mut();
+        streams.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The streams, while no other thread changes them.
+pub(crate) struct LockedUses<'b, L> {
+    streams: MutexGuard<'b, Vec<L>>,
+    prepared: &'b AtomicU64,
+}
+
+impl<L> Deref for LockedUses<'_, L> {
+    type Target = [L];
+
+    fn deref(&self) -> &[L] {
+        &self.streams
+    }
+}
+
+impl<L> LockedUses<'_, L> {
+    /// Adds a stream, which comes after the block's allocation.
+    pub(crate) fn push(&mut self, stream: L) {
+        self.streams.push(stream);
+    }
+
+    /// Notes that a use on the stream of this number, which is here, needs no preparation any more.
+    pub(crate) fn note_prepared(&mut self, stream: u64) {
+        // Release: see `is_prepared`.
+        self.prepared.store(stream, Ordering::Release);
+    }
+
+    /// Gives up the streams that are not to be kept.
+    pub(crate) fn retain(&mut self, is_kept: impl FnMut(&L) -> bool) {
+        if !mutant!("stream_uses_keep_the_mark") {
+            // Relaxed: a thread that has a stream in its next life has it from its end, which comes after.
+            self.prepared.store(0, Ordering::Relaxed);
+        }
+        lists::retain(&mut self.streams, is_kept);
+    }
+}
