@@ -12,7 +12,7 @@ use crate::tasks::{cargo, run as step, target};
 use crate::{root, skip};
 
 /// Seconds for each fuzz target from which on fast programs are worth the minutes that it takes to
-/// compile them.
+/// compile them: for less they are of the development profile.
 const WORTH_OPTIMISING: u64 = 60;
 
 /// Targets that run at a time: each has work for one processor.
@@ -30,8 +30,8 @@ pub(crate) fn run(seconds: u64) -> Result<()> {
         return Ok(());
     };
     // At once, as building one keeps others from being built.
-    let mut build = cargo_fuzz_command(&tool, seconds);
-    step("build of the fuzz targets", build.args(["fuzz", "build"]))?;
+    let mut build = cargo_fuzz_command(&tool, "build", seconds);
+    step("build of the fuzz targets", &mut build)?;
     let targets = targets()?;
     let queue = Mutex::new(targets.iter());
     let failed = Mutex::new(Vec::new());
@@ -64,8 +64,8 @@ fn run_target(tool: &Path, name: &str, seconds: u64) -> Result<()> {
     // New inputs go to a folder of the build, the committed corpus stays as it is.
     let found = target().join("fuzz-corpus").join(name);
     std::fs::create_dir_all(&found)?;
-    let mut fuzz = cargo_fuzz_command(tool, seconds);
-    fuzz.args(["fuzz", "run", name])
+    let mut fuzz = cargo_fuzz_command(tool, "run", seconds);
+    fuzz.arg(name)
         .arg(&found)
         .arg(root().join("fuzz/corpus").join(name))
         .args([
@@ -101,16 +101,15 @@ fn run_target(tool: &Path, name: &str, seconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// What all commands to `cargo-fuzz` have in common, so that the second builds nothing again.
-fn cargo_fuzz_command(tool: &Path, seconds: u64) -> Command {
+/// A command of `cargo-fuzz`; what all have in common is so that the second builds nothing again.
+fn cargo_fuzz_command(tool: &Path, command: &str, seconds: u64) -> Command {
     let mut fuzz = Command::new(tool);
     fuzz.current_dir(root())
         .env("CARGO_TARGET_DIR", target().join("fuzz"))
         // libFuzzer's instrumentation is a nightly flag that stable also has.
-        .env("RUSTC_BOOTSTRAP", "1");
-    if seconds < WORTH_OPTIMISING {
-        fuzz.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
-    }
+        .env("RUSTC_BOOTSTRAP", "1")
+        .args(["fuzz", command])
+        .args((seconds < WORTH_OPTIMISING).then_some("--dev"));
     fuzz
 }
 

@@ -246,9 +246,14 @@ fn kill(mutant: &Mutant, unchanged: &Unchanged) -> Result<String> {
 
 /// Builds a test program that can make every mistake, and returns its path.
 fn build(member: Member, suite: Suite) -> Result<PathBuf> {
-    let (crates, flags) = match suite {
-        Suite::Loom => ("loom", "--cfg mutants --cfg loom -C debug-assertions=on"),
-        _ => ("plain", "--cfg mutants -C debug-assertions=on"),
+    // Models run long enough for it to be worth compiling them as faster programs.
+    let (crates, flags, optimisation) = match suite {
+        Suite::Loom => (
+            "loom",
+            "--cfg mutants --cfg loom -C debug-assertions=on",
+            "1",
+        ),
+        _ => ("plain", "--cfg mutants -C debug-assertions=on", "0"),
     };
     let mut cargo = cargo(["test", "--release", "--package", member.package()]);
     cargo
@@ -258,7 +263,7 @@ fn build(member: Member, suite: Suite) -> Result<PathBuf> {
         .env("CARGO_TARGET_DIR", folder().join(crates))
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", optimisation)
         // Where a mistake is not made, what it needs may be unused.
         .env("RUSTFLAGS", format!("{flags} --cap-lints allow"));
     let mut programs = programs(&mut cargo)?;
