@@ -158,8 +158,12 @@ impl Block {
         if stream.is_captured() {
             return self.join_graph(stream);
         }
-        if stream.is(home) || self.is_prepared(stream) || self.address() == 0 {
+        if stream.is(home) || self.address() == 0 {
             return Ok(());
+        }
+        if self.is_prepared(stream) {
+            // What is lost may be the other context, which the operation does not ask.
+            return self.pool().core().healthy();
         }
         if !stream.is_in(self.pool().core()) && !self.begin_peer_use(stream)? {
             return Err(Error::WrongContext { what: "the buffer" });

@@ -58,7 +58,7 @@ pub(crate) struct LaunchLimits {
     pub(crate) threads: u32,
 }
 
-/// What a launch reads is in its first cache line.
+/// What a launch reads that compares no sizes is in its first cache line.
 #[repr(C, align(64))]
 pub(crate) struct FunctionInner {
     raw: CUfunction,

@@ -78,6 +78,14 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
         word.leases() == 1
     }
 
+    /// As [`is_last`](Self::is_last); and if it is, a thread that takes another lease of this life, by its
+    /// name, finds what this thread has done before.
+    pub(crate) fn is_last_by_name(&self) -> bool {
+        // Release: such a thread changes the word with Acquire, after this, or before this and is counted.
+        self.node().word.fetch_add(0, Ordering::Release);
+        self.is_last()
+    }
+
     /// Whether both leases are of one life.
     #[inline]
     pub(crate) fn is(&self, other: &Self) -> bool {

@@ -197,11 +197,11 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             if word.leases() >= word::MOST_LEASES {
                 return Err(Error::Full { kind: G::NAME });
             }
-            // Relaxed: `look` has acquired the life that this word is of.
+            // Acquire: see `Leased::is_last_by_name`. `look` has acquired the life that this word is of.
             let taken = node.word.compare_exchange_weak(
                 word.0,
                 word.with_lease().0,
-                Ordering::Relaxed,
+                Ordering::Acquire,
                 Ordering::Relaxed,
             );
             if taken.is_ok() {

@@ -484,9 +484,9 @@ impl Stream {
     }
 
     /// Whether this is the only lease of the stream: work that other leases put on it is there by
-    /// now.
+    /// now, and a thread that leases it by its name finds what this thread has done before.
     pub(crate) fn is_last_lease(&self) -> bool {
-        self.0.is_last()
+        self.0.is_last_by_name()
     }
 
     /// Whether both leases are of one stream.

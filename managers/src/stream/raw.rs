@@ -20,6 +20,8 @@ use crate::stream::timeline::Timeline;
 pub(crate) struct RawStream {
     /// Null once destroyed.
     raw: CUstream,
+    /// Before the context: its page-locked memory is given back there.
+    flags: Arc<Flags>,
     core: Arc<ContextCore>,
     launches: Arc<Rings>,
     /// The module that launched here last, by its number.
@@ -33,7 +35,6 @@ pub(crate) struct RawStream {
     /// Made when memory is first freed here, or a kernel launched.
     timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
-    flags: Arc<Flags>,
     /// Those that have leases of this stream in stock.
     holders: LeaseHolders,
 }

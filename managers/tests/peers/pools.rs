@@ -122,3 +122,27 @@ fn a_pool_is_opened_whole_or_not() {
     drop((numbers, ours));
     finish(bench, sides);
 }
+
+// Without it work that has used a peer's memory before could go on with it when the peer is lost.
+#[test]
+fn memory_of_a_lost_peer_is_refused_each_time() {
+    let (bench, sides) = open(machine(2));
+    let (here, there) = (&sides[0], &sides[1]);
+    there.pool.open_to(&here.context).unwrap();
+    let mut buffer = there.pool.zeros::<u32>(1000, &there.stream).unwrap();
+    ops::order(&there.stream, &here.stream).unwrap();
+    for value in [1, 2] {
+        ops::fill(&mut buffer, value, &here.stream).unwrap();
+    }
+    ops::synchronize(&here.stream).unwrap();
+    let bump = there.kernel("bump");
+    // SAFETY: the address is no memory's: the kernel faults, and nothing else.
+    unsafe { ops::launch(&bump, LaunchConfig::linear(1, 1), (64u64,), &there.stream) }.unwrap();
+    ops::synchronize(&there.stream).unwrap_err();
+    let calls = || bench.faults.count(id::cuMemsetD32Async);
+    let before = calls();
+    let refused = ops::fill(&mut buffer, 3, &here.stream).unwrap_err();
+    assert!(matches!(refused, Error::Poisoned { .. }), "{refused}");
+    assert_eq!(calls(), before, "the driver was called");
+    here.upload(&[1]);
+}

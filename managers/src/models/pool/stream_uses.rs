@@ -1,10 +1,13 @@
 //! The streams that a block's memory was used on, by which the next use may need no preparation.
 
+use cupola_core::tag;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
+use crate::error::Result;
 use crate::models::model;
+use crate::object_pool::{ObjectPool, Reusable};
 use crate::pool::heap::stream_uses::StreamUses;
 
 /// The number of the only stream.
@@ -119,6 +122,51 @@ fn a_stream_is_prepared_in_the_life_that_the_block_has_a_lease_of() {
         }
         other.join().unwrap();
         // The leases end before the object, which they refer to.
+        uses.lock().retain(|_| false);
+    });
+}
+
+/// A stream of the object pool itself.
+struct Named;
+
+impl Reusable for Named {
+    fn is_reusable(&self) -> bool {
+        true
+    }
+
+    fn destroy(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+// Without it a thread that leases a stream by its name, while the block gives up the last lease, could
+// put work there that a free does not wait for.
+#[test]
+fn a_stream_that_is_leased_by_its_name_is_there_or_not_prepared() {
+    model(&["in use", "given up", "a life later"], |seen| {
+        let objects = Arc::new(ObjectPool::<Named, tag::Stream>::new(1));
+        let uses = Arc::new(StreamUses::default());
+        let stream = objects.acquire(0, false, || Ok(Named)).unwrap();
+        let name = stream.handle();
+        let mut locked = uses.lock();
+        locked.push(stream);
+        locked.note_prepared(STREAM);
+        drop(locked);
+        let other = thread::spawn({
+            let uses = uses.clone();
+            move || uses.lock().retain(|stream| !stream.is_last_by_name())
+        });
+        let lease = objects.lease(name);
+        let is_prepared = uses.is_prepared(STREAM);
+        other.join().unwrap();
+        seen.note(match (&lease, is_prepared) {
+            (Ok(_), true) => {
+                assert_eq!(uses.lock().len(), 1, "a free does not wait for it");
+                "in use"
+            }
+            (Ok(_), false) => "given up",
+            (Err(_), _) => "a life later",
+        });
         uses.lock().retain(|_| false);
     });
 }

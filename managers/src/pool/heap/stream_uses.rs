@@ -29,9 +29,9 @@ impl<L> StreamUses<L> {
     /// Whether a use on the stream of this number, of which the caller has a lease, needs no preparation:
     /// it is among those that are here, in this life of it.
     ///
-    /// A stream whose newest lease is another thread's stays here. One that had no other lease may be
-    /// gone, and come back in another life to a caller: [`retain`](LockedUses::retain) has taken the mark
-    /// away before it gave that lease back.
+    /// A stream of which a caller has a lease stays here. One of which this has the last lease may be given
+    /// up; a caller that leases it then, in its next life, or by its name just before this one ends, finds that
+    /// [`retain`](LockedUses::retain) has taken the mark away.
     #[inline]
     pub(crate) fn is_prepared(&self, stream: u64) -> bool {
         // Acquire: the caller's work comes after the wait that the thread which set the mark has put there.
@@ -80,10 +80,11 @@ impl<L> LockedUses<'_, L> {
         self.prepared.store(stream, Ordering::Release);
     }
 
-    /// Gives up the streams that are not to be kept.
+    /// Gives up the streams that are not to be kept: `is_kept` says so of those of which a thread may have
+    /// another lease and not find what this thread has done before it was asked.
     pub(crate) fn retain(&mut self, is_kept: impl FnMut(&L) -> bool) {
         if !mutant!("stream_uses_keep_the_mark") {
-            // Relaxed: a thread that has a stream in its next life has it from its end, which comes after.
+            // Relaxed: `is_kept`, or the end of the lease, passes it on.
             self.prepared.store(0, Ordering::Relaxed);
         }
         lists::retain(&mut self.streams, is_kept);

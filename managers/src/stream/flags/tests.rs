@@ -9,6 +9,7 @@ use cupola_sys::driver::{CUresult, id};
 
 use super::words::WORDS;
 use super::*;
+use crate::ExecutionManager;
 use crate::error::Result;
 use crate::stream::{Stream, TicketWatch};
 use crate::test_bench::{TestBench, hold};
@@ -193,4 +194,31 @@ fn a_stream_gives_its_flag_back() {
     });
     drop(flags);
     bench.finish();
+}
+
+// Without it page-locked memory would stay where a stream is the last that has its context, and other code
+// the primary context.
+#[test]
+fn the_words_end_with_the_last_stream() {
+    let bench = TestBench::new();
+    let elsewhere = ExecutionManager::new(bench.machine.driver()).unwrap();
+    let others = elsewhere.devices().get(0).unwrap().primary().unwrap();
+    let stream = bench.stream();
+    let (watch, results) = subscribe(&stream);
+    results.recv_timeout(LATE).unwrap().unwrap();
+    drop(watch);
+    let TestBench {
+        machine,
+        faults,
+        context,
+        execution,
+        ..
+    } = bench;
+    assert_eq!(machine.usage().host_allocations, 1);
+    drop(context);
+    drop(execution);
+    assert_eq!(machine.usage().host_allocations, 1);
+    drop(stream);
+    assert_eq!(machine.usage().host_allocations, 0);
+    drop((others, faults));
 }
