@@ -18,7 +18,10 @@ impl Capture<'_> {
     #[doc(alias = "cuStreamWaitEvent")]
     #[track_caller]
     pub fn branch(&mut self) -> Result<Stream> {
-        let branch = self.context().streams().create(self.stream_config())?;
+        let branch = self
+            .context()
+            .streams()
+            .create_reserved(self.stream_config())?;
         self.resources().comes_after(&branch);
         self.resources().keep(branch.clone());
         branch.mark_captured(Some(self.resources().clone()));

@@ -137,20 +137,27 @@ impl<'c> Capture<'c> {
             priority: config.priority,
             ..StreamConfig::default()
         };
-        let stream = context.streams().create(stream_config)?;
+        let stream = context.streams().create_reserved(stream_config)?;
         let resources = Arc::new(GraphResources::default());
         // Work of the stream's last life may use what its pools hand out at once.
         resources.comes_after(&stream);
         resources.keep(stream.clone());
         let memory = match (config.memory, arena) {
-            (Some(pool), Some(arena)) => Some(pool.pool().graph_memory_in(arena, &stream)?),
-            (Some(pool), None) => Some(pool.graph_memory(&stream)?),
-            (None, _) => None,
+            (Some(pool), Some(arena)) => pool.pool().graph_memory_in(arena, &stream).map(Some),
+            (Some(pool), None) => pool.graph_memory(&stream).map(Some),
+            (None, _) => Ok(None),
+        };
+        let entered = stream.core().enter();
+        let (memory, driver) = match (memory, entered) {
+            (Ok(memory), Ok(driver)) => (memory, driver),
+            (Err(error), _) | (_, Err(error)) => {
+                stream.mark_captured(None);
+                return Err(error);
+            }
         };
         if let Some(memory) = &memory {
             resources.own(memory.number(), &stream);
         }
-        let driver = stream.core().enter()?;
         stream.mark_captured(Some(Arc::clone(&resources)));
         // SAFETY: the stream is alive.
         let begun = unsafe { driver.cuStreamBeginCapture_v2(stream.raw(), config.mode.as_raw()) };

@@ -113,7 +113,10 @@ impl GraphGroup {
         if let Some(arena) = self.arena.upgrade() {
             return Ok(arena);
         }
-        let home = self.context.streams().create(StreamConfig::default())?;
+        let home = self
+            .context
+            .streams()
+            .create_reserved(StreamConfig::default())?;
         let arena = GraphArena::shared(self.pool.pool(), self.pool.keep_open(), home)?;
         self.arena = Arc::downgrade(&arena);
         Ok(arena)

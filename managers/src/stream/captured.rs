@@ -199,8 +199,8 @@ impl CaptureMark {
 
 impl Stream {
     /// Whether the stream's work is captured by [`Graph::capture`](crate::Graph::capture). A stream
-    /// is marked before any caller has it, and the mark goes after the capture's end: a thread that
-    /// has the stream knows of the mark as long as its work would be captured.
+    /// is marked before another thread has it, by its name too, and the mark goes after the capture's end: a thread
+    /// that has the stream knows of the mark as long as its work would be captured.
     #[must_use]
     #[inline]
     pub fn is_captured(&self) -> bool {

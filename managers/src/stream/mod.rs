@@ -108,6 +108,21 @@ impl StreamManager {
         self.obtain(config, false)
     }
 
+    /// A stream of which no other thread has a lease, [reserved](Stream::mark_reserved) for its caller: a thread
+    /// that leases it by its name from now on finds the mark. The caller takes that away.
+    #[track_caller]
+    pub(crate) fn create_reserved(&self, config: StreamConfig) -> Result<Stream> {
+        loop {
+            let stream = self.create(config)?;
+            stream.mark_reserved();
+            if stream.is_last_lease() || mutant!("stream_reserved_with_a_lease") {
+                return Ok(stream);
+            }
+            // A thread that has listed the names may have put work there, as on any other.
+            stream.mark_captured(None);
+        }
+    }
+
     /// The same as [`create`](Self::create), under the name that says that a stream which waits is
     /// used first.
     ///

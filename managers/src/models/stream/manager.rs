@@ -32,6 +32,37 @@ fn a_stream_has_one_user_at_a_time() {
     });
 }
 
+// Without it work that another thread puts on a stream, as on any other, could be captured.
+#[test]
+fn a_reserved_stream_is_no_other_threads() {
+    model(&["reserved", "another", "none"], |seen| {
+        let managers = managers();
+        let other = thread::spawn({
+            let managers = managers.clone();
+            move || {
+                let name = managers.streams.handles().into_iter().next()?;
+                let stream = managers.streams.lease(name).ok()?;
+                let is_free = !stream.is_captured();
+                Some((stream, is_free))
+            }
+        });
+        let mine = managers.streams.create_reserved(StreamConfig::default());
+        let mine = mine.unwrap();
+        let others = other.join().unwrap();
+        seen.note(match &others {
+            Some((stream, true)) => {
+                assert_ne!(stream.serial(), mine.serial());
+                "another"
+            }
+            Some((_, false)) => "reserved",
+            None => "none",
+        });
+        mine.mark_captured(None);
+        drop((mine, others));
+        close(managers);
+    });
+}
+
 // Without it a stream could stay behind, or be refused, when its manager is shut down and
 // set up again while it is given back.
 #[test]

@@ -28,17 +28,24 @@ impl GraphArena {
         Ok(Arc::new(Self { memory, home: None }))
     }
 
-    /// The memory of any number of captures. Its blocks are those of this stream, which no work is on.
+    /// The memory of any number of captures. Its blocks are those of this stream, which no work is on, and which is
+    /// [reserved](Stream::mark_reserved).
     #[track_caller]
     pub(crate) fn shared(
         outer: &Arc<Pool>,
         open: Arc<dyn Any + Send + Sync>,
         home: Stream,
     ) -> Result<Arc<Self>> {
-        let memory = Pool::within(outer, open)?;
-        home.mark_reserved();
-        let home = Some(home);
-        Ok(Arc::new(Self { memory, home }))
+        match Pool::within(outer, open) {
+            Ok(memory) => Ok(Arc::new(Self {
+                memory,
+                home: Some(home),
+            })),
+            Err(error) => {
+                home.mark_captured(None);
+                Err(error)
+            }
+        }
     }
 
     /// After a capture: gives what threads keep of freed blocks to the heap, where the next capture

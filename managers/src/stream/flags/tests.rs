@@ -219,6 +219,7 @@ fn the_words_end_with_the_last_stream() {
     drop(execution);
     assert_eq!(machine.usage().host_allocations, 1);
     drop(stream);
-    assert_eq!(machine.usage().host_allocations, 0);
+    // The thread that told of the end may have the stream's timeline for a moment.
+    becomes(|| machine.usage().host_allocations == 0);
     drop((others, faults));
 }
