@@ -163,8 +163,8 @@ fn benchmarks() -> Result<()> {
     )
 }
 
-/// What `cargo run --release` does, without assertions as there. It is compiled in a sixth of the
-/// time: how fast it runs is not what this is about, and most of it is the software device.
+/// What `cargo run --release` does, without assertions as there. It is compiled without optimisation:
+/// how fast it runs is not what this is about, but for the software device, which does most of it.
 fn main_job() -> Result<()> {
     let device = "profile.release.package.cupola-sim.opt-level=1";
     let mut job = cargo(["run", "--release", "--config", device]);

@@ -80,8 +80,8 @@ impl<L> LockedUses<'_, L> {
         self.prepared.store(stream, Ordering::Release);
     }
 
-    /// Gives up the streams that are not to be kept: `is_kept` says so of those of which a thread may have
-    /// another lease and not find what this thread has done before it was asked.
+    /// Gives up the streams for which `is_kept` says no. It may do so only of a stream whose last lease this is, in
+    /// such a way that a thread which leases it later finds the mark gone (`Leased::is_last_by_name`).
     pub(crate) fn retain(&mut self, is_kept: impl FnMut(&L) -> bool) {
         if !mutant!("stream_uses_keep_the_mark") {
             // Relaxed: `is_kept`, or the end of the lease, passes it on.
