@@ -86,6 +86,7 @@ impl Block {
     }
 
     /// The pool, which is there as long as a piece of it is out.
+    #[inline]
     fn pool(&self) -> &Pool {
         // SAFETY: a pool is there as long as a piece of it is out, and the block has one.
         unsafe { &*Pool::of(self.header()) }
@@ -113,6 +114,7 @@ impl Block {
     }
 
     /// The context that the memory is of.
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         self.pool().core()
     }
@@ -200,11 +202,19 @@ impl Block {
 
     /// As [`join`](Self::join), for a copy that names the context of each end: it needs no access of the
     /// stream's context to the memory. No capture is open on the stream.
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn join_across(&self, stream: &Stream) -> Result<()> {
         if stream.is(self.home()) || self.is_prepared(stream) || self.address() == 0 {
             return Ok(());
         }
+        self.join_use_across(stream)
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn join_use_across(&self, stream: &Stream) -> Result<()> {
         // An access that the pool is open for makes the copy direct. It may be opened before the next copy.
         let is_counted = stream.is_in(self.pool().core()) || self.begin_peer_use(stream)?;
         self.join_use(stream, is_counted)

@@ -294,6 +294,17 @@ macro_rules! views {
                 Ok($name { address: self.address, len: bytes / size, block: self.block, element: PhantomData })
             }
 
+            /// The same memory as bytes.
+            #[inline]
+            pub(crate) fn as_bytes(&self) -> $name<'b, u8> {
+                $name {
+                    address: self.address,
+                    len: self.len * size_of::<T>(),
+                    block: self.block,
+                    element: PhantomData,
+                }
+            }
+
             /// Refuses a stream on which the memory cannot be used, without a call of the driver.
             #[track_caller]
             pub(crate) fn check_context(&self, stream: &Stream) -> Result<()> {
@@ -316,6 +327,7 @@ macro_rules! views {
             }
 
             /// See [`Block::join_across`].
+            #[inline(always)]
             #[track_caller]
             pub(crate) fn join_across(&self, stream: &Stream) -> Result<()> {
                 match self.block {

@@ -41,6 +41,8 @@ pub(crate) struct ContextCore {
     tracked: AtomicBool,
     checks_pointers: AtomicBool,
     checks_peers: AtomicBool,
+    pub(super) device: CUdevice,
+    pub(super) ordinal: u32,
     pub(super) raw: CUcontext,
     identity: Identity,
     /// The driver's number of the context, if it tells that.
@@ -49,8 +51,6 @@ pub(crate) struct ContextCore {
     /// The primary context that a green one is a part of, and whose objects all but its streams
     /// are.
     pub(super) parent: Option<Arc<ContextCore>>,
-    pub(super) device: CUdevice,
-    pub(super) ordinal: u32,
     /// The newest handle that it has had, and its share of the most contexts that there may
     /// be; there once it is in a manager.
     name: Mutex<Option<(ContextHandle, Permit)>>,
@@ -166,6 +166,7 @@ impl ContextCore {
         self.raw
     }
 
+    #[inline]
     pub(crate) fn device(&self) -> CUdevice {
         self.device
     }
@@ -303,7 +304,13 @@ impl ContextCore {
 
     /// Whether the driver's objects of both contexts may meet in one call: they are of one driver.
     pub(crate) fn shares_driver(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.ledger, &other.ledger) || self.driver.is_same(&other.driver)
+        self.shares_ledger(other) || self.driver.is_same(&other.driver)
+    }
+
+    /// Whether both are of one driver, as far as is seen at once: one that was loaded twice is not.
+    #[inline]
+    pub(crate) fn shares_ledger(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.ledger, &other.ledger)
     }
 
     /// The error that the context was lost to, if it was.
@@ -418,6 +425,7 @@ impl ContextCore {
     }
 
     /// The other contexts that this one may access.
+    #[inline]
     pub(crate) fn peers(&self) -> &PeerTable {
         self.shared.peers()
     }

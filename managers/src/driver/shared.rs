@@ -121,6 +121,7 @@ impl SharedContext {
         &self.live_blocks
     }
 
+    #[inline]
     pub(super) fn peers(&self) -> &PeerTable {
         &self.peers
     }

@@ -21,11 +21,12 @@ pub(crate) enum Written {
 
 /// The marks of one memory object. Bytes are counted as its owner likes.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Taints {
+    marks: Mutex<Vec<Taint>>,
     /// Whether there are marks, which spares a look the lock. A thread that may read the memory has
     /// synchronised with the one whose operation was to write it, so Relaxed does.
     is_tainted: AtomicBool,
-    marks: Mutex<Vec<Taint>>,
 }
 
 #[derive(Clone, Debug)]

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use cupola_sys::driver::{CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUdeviceptr, CUmemorytype, id};
+use cupola_sys::SymbolId;
+use cupola_sys::driver::{
+    CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUdeviceptr, CUmemorytype, DriverError, id,
+};
 
 use super::copy::same_len;
 use super::copy2d::{Side, copy_rows};
@@ -203,6 +206,7 @@ enum Naming {
 }
 
 /// A copy of this extent of both sides, in which it lies.
+#[inline]
 #[track_caller]
 fn copy_extent<T: DeviceCopy>(
     from: DeviceSlice<'_, T>,
@@ -211,14 +215,29 @@ fn copy_extent<T: DeviceCopy>(
     naming: Naming,
     stream: &Stream,
 ) -> Result<()> {
+    copy_bytes(from.as_bytes(), &to.as_bytes(), extent, naming, stream)
+}
+
+/// As [`copy_extent`], whatever the elements. What most copies between devices do is in line, in as few
+/// instructions as can be: after a call of the driver none of them is in the processor's first caches.
+#[inline(never)]
+#[track_caller]
+fn copy_bytes(
+    from: DeviceSlice<'_, u8>,
+    to: &DeviceSliceMut<'_, u8>,
+    extent: Extent,
+    naming: Naming,
+    stream: &Stream,
+) -> Result<()> {
     let copied = put(from, to, extent, naming, stream);
     to.end_write(stream, copied, || extent.written(to.as_raw(), to.bytes()))
 }
 
+#[inline(always)]
 #[track_caller]
-fn put<T: DeviceCopy>(
-    from: DeviceSlice<'_, T>,
-    to: &DeviceSliceMut<'_, T>,
+fn put(
+    from: DeviceSlice<'_, u8>,
+    to: &DeviceSliceMut<'_, u8>,
     extent: Extent,
     naming: Naming,
     stream: &Stream,
@@ -248,6 +267,7 @@ fn put<T: DeviceCopy>(
 }
 
 /// The context of a buffer's memory.
+#[inline(always)]
 fn context_of<'b>(owner: Option<&'b Block>, field: &'static str) -> Result<&'b Arc<ContextCore>> {
     let unknown = || {
         let problem =
@@ -272,8 +292,40 @@ enum Ends<'c> {
 impl<'c> Ends<'c> {
     /// Refuses contexts between which the stream cannot copy, and a pair of devices that is known to be
     /// broken.
+    #[inline(always)]
     #[track_caller]
     fn between(
+        source: &'c Arc<ContextCore>,
+        target: &'c Arc<ContextCore>,
+        operation: &'static str,
+        stream: &Stream,
+    ) -> Result<Self> {
+        if Self::is_well(source, target, stream) {
+            return Ok(Self::Of { source, target });
+        }
+        Self::check(source, target, operation, stream)
+    }
+
+    /// Whether the stream can copy between the contexts, which are of two devices: the way between them
+    /// was checked.
+    #[inline(always)]
+    fn is_well(
+        source: &'c Arc<ContextCore>,
+        target: &'c Arc<ContextCore>,
+        stream: &Stream,
+    ) -> bool {
+        source.shares_ledger(target)
+            && (stream.is_in(source) || stream.is_in(target))
+            && source.is_healthy()
+            && target.is_healthy()
+            && !stream.is_captured()
+            && source.peers().copies_are_well(target.device())
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn check(
         source: &'c Arc<ContextCore>,
         target: &'c Arc<ContextCore>,
         operation: &'static str,
@@ -304,8 +356,30 @@ impl<'c> Ends<'c> {
     /// # Safety
     /// The extent lies in memory of these contexts from `from` and `to` on, which stays so until the copy is
     /// done.
+    #[inline(always)]
     #[track_caller]
     unsafe fn put(
+        self,
+        from: CUdeviceptr,
+        to: CUdeviceptr,
+        extent: Extent,
+        stream: &Stream,
+    ) -> Result<()> {
+        match self {
+            Self::Of { source, target } if extent.height == 1 && extent.width > 0 => {
+                // SAFETY: the condition is this function's own.
+                unsafe { put_row_between(from, source, to, target, extent.width, stream) }
+            }
+            // SAFETY: the condition is this function's own.
+            _ => unsafe { self.put_others(from, to, extent, stream) },
+        }
+    }
+
+    /// # Safety
+    /// As [`put`](Self::put).
+    #[inline(never)]
+    #[track_caller]
+    unsafe fn put_others(
         self,
         from: CUdeviceptr,
         to: CUdeviceptr,
@@ -345,16 +419,41 @@ impl<'c> Ends<'c> {
             }
             // SAFETY: the condition is this function's own.
             Self::Of { source, target } => unsafe {
-                put_between(from, source, to, target, extent, stream)
+                put_rows_between(from, source, to, target, extent, stream)
             },
         }
     }
 }
 
+/// Puts a copy of one row.
+///
+/// # Safety
+/// As [`Ends::put`].
+#[inline(always)]
+#[track_caller]
+unsafe fn put_row_between(
+    from: CUdeviceptr,
+    source: &Arc<ContextCore>,
+    to: CUdeviceptr,
+    target: &Arc<ContextCore>,
+    bytes: usize,
+    stream: &Stream,
+) -> Result<()> {
+    let (own, other) = (source.current_raw(), target.current_raw());
+    // SAFETY: the row is good on both sides until the copy is done, by this function's condition; the
+    // contexts are those of living objects.
+    let put = stream.call(move |driver, raw| unsafe {
+        driver.cuMemcpyPeerAsync(to, other, from, own, bytes, raw)
+    })?;
+    end_between(source, target, put, id::cuMemcpyPeerAsync, stream)
+}
+
+/// Puts a copy of several rows.
+///
 /// # Safety
 /// As [`Ends::put`].
 #[track_caller]
-unsafe fn put_between(
+unsafe fn put_rows_between(
     from: CUdeviceptr,
     source: &Arc<ContextCore>,
     to: CUdeviceptr,
@@ -362,47 +461,60 @@ unsafe fn put_between(
     extent: Extent,
     stream: &Stream,
 ) -> Result<()> {
+    let copy = CUDA_MEMCPY3D_PEER {
+        srcMemoryType: DEVICE,
+        srcDevice: from,
+        srcContext: source.current_raw(),
+        srcPitch: extent.from_pitch,
+        srcHeight: extent.from_rows,
+        dstMemoryType: DEVICE,
+        dstDevice: to,
+        dstContext: target.current_raw(),
+        dstPitch: extent.to_pitch,
+        dstHeight: extent.to_rows,
+        WidthInBytes: extent.width,
+        Height: extent.height,
+        Depth: extent.depth,
+        ..CUDA_MEMCPY3D_PEER::default()
+    };
+    // SAFETY: `copy` outlives the call; its rows are good on both sides until the copy is done, by this
+    // function's condition; the contexts are those of living objects.
+    let put =
+        stream.call(|driver, raw| unsafe { driver.cuMemcpy3DPeerAsync(&raw const copy, raw) })?;
+    end_between(source, target, put, id::cuMemcpy3DPeerAsync, stream)
+}
+
+/// Ends the call of a copy, after which the context of either side may be lost.
+#[inline(always)]
+#[track_caller]
+fn end_between(
+    source: &Arc<ContextCore>,
+    target: &Arc<ContextCore>,
+    put: Result<(), DriverError>,
+    call: SymbolId,
+    stream: &Stream,
+) -> Result<()> {
+    if let Err(refused) = put {
+        return failed_between(source, target, refused, stream);
+    }
+    stream.verify_after(call)
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn failed_between(
+    source: &Arc<ContextCore>,
+    target: &Arc<ContextCore>,
+    refused: DriverError,
+    stream: &Stream,
+) -> Result<()> {
     let (own, other) = match stream.is_in(source) {
         true => (source, target),
         false => (target, source),
     };
-    let (source, target) = (source.current_raw(), target.current_raw());
-    let (call, put) = match extent.height {
-        1 => {
-            // SAFETY: the row is good on both sides until the copy is done, by this function's condition;
-            // the contexts are those of living objects.
-            let put = stream.call(|driver, raw| unsafe {
-                driver.cuMemcpyPeerAsync(to, target, from, source, extent.width, raw)
-            });
-            (id::cuMemcpyPeerAsync, put)
-        }
-        _ => {
-            let copy = CUDA_MEMCPY3D_PEER {
-                srcMemoryType: DEVICE,
-                srcDevice: from,
-                srcContext: source,
-                srcPitch: extent.from_pitch,
-                srcHeight: extent.from_rows,
-                dstMemoryType: DEVICE,
-                dstDevice: to,
-                dstContext: target,
-                dstPitch: extent.to_pitch,
-                dstHeight: extent.to_rows,
-                WidthInBytes: extent.width,
-                Height: extent.height,
-                Depth: extent.depth,
-                ..CUDA_MEMCPY3D_PEER::default()
-            };
-            // SAFETY: `copy` outlives the call; its rows are good on both sides until the copy is done, by
-            // this function's condition; the contexts are those of living objects.
-            let put = stream
-                .call(|driver, raw| unsafe { driver.cuMemcpy3DPeerAsync(&raw const copy, raw) });
-            (id::cuMemcpy3DPeerAsync, put)
-        }
-    };
-    match put? {
-        Err(call) if call.class().is_sticky() => check_between(own, other, Err(call)),
-        put => stream.check(put),
-    }?;
-    stream.verify_after(call)
+    match refused.class().is_sticky() {
+        true => check_between(own, other, Err(refused)),
+        false => stream.check(Err(refused)),
+    }
 }

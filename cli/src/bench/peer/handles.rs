@@ -1,5 +1,6 @@
 //! Copies of memory that is one for the program, and many handles for the driver: what a pool near its limit
-//! has, as it maps page by page, beside what one with room has.
+//! has, as it maps page by page, beside what one with room has. How fast such memory is copied is the driver's
+//! and the device's; a pool near its limit is to keep what they give for memory in pages.
 
 use super::memory::{PoolMemory, RawMemory};
 use super::{Figures, KEPT, PeerBenchError, Side, Way, by_the_driver, by_the_managers, rate, size};
@@ -12,20 +13,28 @@ const ROOM: u64 = 64 << 20;
 pub(super) enum Handles {
     /// One handle of `cuMemCreate`.
     One,
-    /// Handles of `cuMemCreate` of a page each.
-    Pages,
+    /// Handles of `cuMemCreate` of so many bytes each, or of a page if that is more.
+    Of(u64),
     /// A pool whose limit is little more than the two arrays.
     TightPool,
 }
 
 impl Handles {
-    pub(super) const ALL: [Self; 3] = [Self::One, Self::Pages, Self::TightPool];
+    const PAGES: Self = Self::Of(0);
+    pub(super) const ALL: [Self; 5] = [
+        Self::One,
+        Self::Of(32 << 20),
+        Self::Of(8 << 20),
+        Self::PAGES,
+        Self::TightPool,
+    ];
 
-    fn name(self) -> &'static str {
+    fn name(self) -> String {
         match self {
-            Self::One => "cuMemcpyPeerAsync, one handle",
-            Self::Pages => "cuMemcpyPeerAsync, a handle for each page",
-            Self::TightPool => "copy_between, a pool near its limit",
+            Self::One => "cuMemcpyPeerAsync, one handle".into(),
+            Self::PAGES => "cuMemcpyPeerAsync, a handle for each page".into(),
+            Self::Of(bytes) => format!("cuMemcpyPeerAsync, handles of {}", size(bytes as usize)),
+            Self::TightPool => "copy_between, a pool near its limit".into(),
         }
     }
 
@@ -45,7 +54,7 @@ impl Handles {
                 others.exchange(sides);
                 let measured = match self {
                     Self::TightPool => rate(sides, way, bytes, 1, by_the_managers),
-                    Self::One | Self::Pages => rate(sides, way, bytes, 1, by_the_driver),
+                    Self::One | Self::Of(_) => rate(sides, way, bytes, 1, by_the_driver),
                 };
                 others.exchange(sides);
                 let measured = measured?;
@@ -61,7 +70,7 @@ impl Handles {
             figures.push(&driver, "GB/s", &raw, None);
             figures.push(&row, "GB/s", &those, Some(&driver));
             if self == Self::TightPool {
-                figures.want_least(&row, KEPT, &driver);
+                figures.want_least(&row, KEPT, &format!("{what}: {}", Self::PAGES.name()));
             }
         }
         Ok(())
@@ -81,7 +90,7 @@ impl Handles {
         };
         match self {
             Self::One => raw(u64::MAX),
-            Self::Pages => raw(0),
+            Self::Of(bytes) => raw(bytes),
             Self::TightPool => {
                 let pool = |own: &Side, peer: &Side| {
                     let limit = 2 * bytes as u64 + ROOM;

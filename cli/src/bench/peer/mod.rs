@@ -61,6 +61,14 @@ impl Plan {
         self.sizes.iter().copied().max().unwrap_or(0)
     }
 
+    /// Rounds of copies of this size. Those of small ones are short, and what disturbs the machine is not.
+    fn rounds(&self, bytes: usize) -> usize {
+        match bytes < 1 << 20 && self.rounds > 1 {
+            true => 9 * self.rounds,
+            false => self.rounds,
+        }
+    }
+
     /// Copies of this size in a round.
     fn copies(&self, bytes: usize) -> usize {
         (self.bytes / bytes).clamp(1, 256)
@@ -182,7 +190,7 @@ fn ways(
             let copies = plan.copies(bytes);
             let (mut raw, mut ours) = (Vec::new(), Vec::new());
             // One more, which warms up.
-            for round in 0..=plan.rounds {
+            for round in 0..=plan.rounds(bytes) {
                 let by_hand = rate(sides, way, bytes, copies, by_the_driver)?;
                 let by_us = rate(sides, way, bytes, copies, by_the_managers)?;
                 if round > 0 {

@@ -24,13 +24,15 @@ pub(crate) enum PeerUse {
 /// What a context may do with others, behind a lock that is held over the driver's calls: of
 /// threads that ask for one pair at once, one enables or checks it.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct PeerTable {
-    peers: Mutex<Peers>,
     /// Devices to which copies were checked and found well: a bit for each of the first 64.
     well: AtomicU64,
+    peers: Mutex<Peers>,
 }
 
 /// The bit of a device.
+#[inline]
 fn bit(device: CUdevice) -> u64 {
     let number = u32::try_from(device).ok();
     number.and_then(|it| 1_u64.checked_shl(it)).unwrap_or(0)

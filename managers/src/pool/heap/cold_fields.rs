@@ -10,19 +10,21 @@ use crate::pool::heap::stream_uses::StreamUses;
 use crate::stream::{GraphResources, Stream};
 use crate::sync::capacity::Permit;
 
-/// The fields that few blocks need.
+/// The fields that few blocks need. What each operation on a block that has them looks at, whether it is tainted
+/// and the stream of the newest use, is on one line: the end of the marks, and the beginning of the uses.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct ColdFields {
-    /// Its place among a limited number of buffers.
-    _permit: Option<Permit>,
+    /// Addresses that an operation has failed to write.
+    taints: Taints,
     /// Streams other than its own that work with the block was put on.
     uses: StreamUses<Stream>,
     /// Contexts of other devices that work with the block was put in.
     peers: Mutex<Vec<PeerUse>>,
     /// Graphs that use the block.
     graphs: Mutex<Vec<Weak<GraphResources>>>,
-    /// Addresses that an operation has failed to write.
-    taints: Taints,
+    /// Its place among a limited number of buffers.
+    _permit: Option<Permit>,
 }
 
 impl ColdFields {
@@ -62,6 +64,7 @@ impl ColdFields {
     }
 
     /// Addresses that an operation has failed to write.
+    #[inline]
     pub(crate) fn taints(&self) -> &Taints {
         &self.taints
     }

@@ -10,10 +10,11 @@ use crate::lists;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// The streams of one block, each by a lease `L`.
+#[repr(C)]
 pub(crate) struct StreamUses<L> {
-    streams: Mutex<Vec<L>>,
     /// The number of one of the streams, whose next use needs no preparation; 0 for none.
     prepared: AtomicU64,
+    streams: Mutex<Vec<L>>,
 }
 
 impl<L> Default for StreamUses<L> {
