@@ -148,23 +148,31 @@ impl Stream {
     }
 
     /// Begins the launch of a kernel whose name has this number: the call of the driver comes next, and then
-    /// [`end_launch`](Self::end_launch). What most launches do is in line, in as few instructions as can
-    /// be: after a call of the driver none of them is in the processor's first caches.
-    #[inline(always)]
+    /// [`end_launch`](Self::end_launch).
+    #[inline]
     #[track_caller]
     pub(crate) fn begin_launch(&self, kernel: u32) -> Result<BegunLaunch> {
-        let core = self.core();
-        if !is_default(self.raw())
-            && !self.is_captured()
-            && core.is_healthy()
-            && core.tracks_launches()
-            && let Some(launch) =
-                self.launches()
-                    .begin_as_owner(kernel, Location::caller(), self.handle().to_bits())
+        if !self.is_captured()
+            && let Some(launch) = self.begin_owners_launch(kernel)
         {
             return Ok(BegunLaunch::Owners(launch));
         }
         self.begin_other_launch(kernel)
+    }
+
+    /// As [`begin_launch`](Self::begin_launch), if this thread has the stream's first ring and nothing is to be
+    /// refused or made current, as of most launches; the stream is not captured. It is in line, in as few
+    /// instructions as can be: after a call of the driver none of them is in the processor's first caches.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn begin_owners_launch(&self, kernel: u32) -> Option<u64> {
+        let core = self.core();
+        if is_default(self.raw()) || !core.is_healthy() || !core.tracks_launches() {
+            return None;
+        }
+        let stream = self.handle().to_bits();
+        self.launches()
+            .begin_as_owner(kernel, Location::caller(), stream)
     }
 
     #[cold]

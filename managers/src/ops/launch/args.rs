@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 use core::fmt;
+use core::ops::Range;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use cupola_sys::driver::CUdeviceptr;
@@ -196,9 +197,11 @@ impl<'b> UsedMemory<'b> {
         }
     }
 
+    // By value: what is named is stored for this call alone, and not by all launches.
     #[cold]
+    #[inline(never)]
     #[track_caller]
-    fn prepare_shared(&self, block: &Block, stream: &Stream) -> Result<()> {
+    fn prepare_shared(self, block: &Block, stream: &Stream) -> Result<()> {
         if self.access == Access::Read {
             block.check_written(self.address..self.address + self.bytes, stream)?;
         }
@@ -216,7 +219,7 @@ impl<'b> UsedMemory<'b> {
     /// The end of an operation on `stream` that was to write it.
     #[inline(always)]
     pub(crate) fn end_write(
-        &self,
+        self,
         stream: &Stream,
         result: &Result<()>,
         written: impl FnOnce() -> Written,
@@ -224,22 +227,22 @@ impl<'b> UsedMemory<'b> {
         if let Some(block) = self.block
             && (result.is_err() || !block.is_plain())
         {
-            self.end_write_of(block, stream, result, written);
+            let bytes = self.address..self.address + self.bytes;
+            end_write_of(block, bytes, stream, result, written);
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn end_write_of(
-        &self,
-        block: &Block,
-        stream: &Stream,
-        result: &Result<()>,
-        written: impl FnOnce() -> Written,
-    ) {
-        let bytes = self.address..self.address + self.bytes;
-        block.end_write(bytes, stream, result, written);
-    }
+#[cold]
+#[inline(never)]
+fn end_write_of(
+    block: &Block,
+    bytes: Range<CUdeviceptr>,
+    stream: &Stream,
+    result: &Result<()>,
+    written: impl FnOnce() -> Written,
+) {
+    block.end_write(bytes, stream, result, written);
 }
 
 impl fmt::Debug for UsedMemory<'_> {
@@ -350,7 +353,7 @@ macro_rules! tuples {
                     if let Some(memory) = $name.memory()
                         && memory.access() == Access::Write
                     {
-                        memory.end_write(stream, result, || written(self, launch));
+                        memory.end_write(stream, result, move || written(self, launch));
                     }
                 )*
             }

@@ -297,15 +297,47 @@ pub(super) unsafe fn put_pointers(
     pointers: &mut [*mut c_void],
     stream: &Stream,
 ) -> Result<()> {
+    let pointers = pointers.as_mut_ptr();
+    if !stream.is_captured() {
+        function.note_use(stream);
+        if let Some(launch) = stream.begin_owners_launch(function.number()) {
+            // SAFETY: the conditions of this function, and of the call.
+            return match unsafe { call(function, config, pointers, stream) } {
+                Ok(()) if !stream.core().is_checked() => {
+                    stream.launches().put_as_owner(launch);
+                    Ok(())
+                }
+                launched => {
+                    let begun = BegunLaunch::Owners(launch);
+                    // SAFETY: as above.
+                    unsafe { end(function, config, pointers, stream, begun, launched) }
+                }
+            };
+        }
+    }
+    // SAFETY: as above.
+    unsafe { put_other(function, config, pointers, stream) }
+}
+
+/// A launch that is not one of the thread that has the stream's ring, or of a graph.
+///
+/// # Safety
+/// As [`put_pointers`].
+#[cold]
+#[inline(never)]
+#[track_caller]
+unsafe fn put_other(
+    function: &Function,
+    config: &LaunchConfig,
+    pointers: *mut *mut c_void,
+    stream: &Stream,
+) -> Result<()> {
     note_use(function, stream);
     let begun = stream.begin_launch(function.number())?;
-    let pointers = pointers.as_mut_ptr();
     // SAFETY: the conditions of this function, and of the call.
-    match unsafe { call(function, config, pointers, stream) } {
-        Ok(()) => stream.end_launch(begun, id::cuLaunchKernel, Ok(())),
-        // SAFETY: as above.
-        Err(refused) => unsafe { call_again(function, config, pointers, stream, begun, refused) },
-    }
+    let launched = unsafe { call(function, config, pointers, stream) };
+    // SAFETY: as above.
+    unsafe { end(function, config, pointers, stream, begun, launched) }
 }
 
 /// `cuLaunchKernel`.
@@ -328,24 +360,24 @@ unsafe fn call(
     unsafe { driver.cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, raw, pointers, none) }
 }
 
-/// After the driver has refused a launch: it is made in the context, if it was not.
+/// Ends a launch. One that the driver has refused is made in the context, if it was not.
 ///
 /// # Safety
 /// As [`put_pointers`].
 #[cold]
 #[inline(never)]
 #[track_caller]
-unsafe fn call_again(
+unsafe fn end(
     function: &Function,
     config: &LaunchConfig,
     pointers: *mut *mut c_void,
     stream: &Stream,
     begun: BegunLaunch,
-    refused: DriverError,
+    launched: Result<(), DriverError>,
 ) -> Result<()> {
     // SAFETY: the conditions of this function.
     let again = |_: &Driver| unsafe { call(function, config, pointers, stream) };
-    let launched = stream.core().call_again(refused, again);
+    let launched = launched.or_else(|refused| stream.core().call_again(refused, again));
     let ended = stream.end_launch(begun, id::cuLaunchKernel, launched);
     ended.map_err(|error| explain(error, function, *config))
 }
