@@ -252,6 +252,11 @@ CUPOLA_DEVICE u32 bits_of(f32 x) {
     asm("mov.b32 %0, %1;" : "=r"(bits) : "f"(x));
     return bits;
 }
+CUPOLA_DEVICE u64 bits_of(f64 x) {
+    u64 bits;
+    asm("mov.b64 %0, %1;" : "=l"(bits) : "d"(x));
+    return bits;
+}
 CUPOLA_DEVICE f32 f32_of(u32 bits) {
     f32 x;
     asm("mov.b32 %0, %1;" : "=f"(x) : "r"(bits));
@@ -553,6 +558,7 @@ CUPOLA_DEVICE void device_fence() {
     __threadfence();
 #endif
 }
+/// Copies so many bytes, which do not overlap.
 CUPOLA_DEVICE void copy_bytes(void* to, const void* from, decltype(sizeof(0)) bytes) {
 #if defined(__clang__) && defined(__CUDA__)
     __builtin_memcpy(to, from, bytes);
@@ -579,6 +585,14 @@ CUPOLA_DEVICE T from_further_on(u32 mask, T value, u32 distance) {
     copy_bytes(&value, parts, sizeof(T));
     return value;
 }
+#if CUPOLA_SM >= 80
+/// The least value among the threads of this warp, all of which come here.
+CUPOLA_DEVICE u32 warp_min(u32 value) {
+    u32 least;
+    asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(least) : "r"(value));
+    return least;
+}
+#endif
 /// A barrier of the block: whether any thread brought `vote`.
 CUPOLA_DEVICE bool block_any(bool vote) {
 #if defined(__clang__) && defined(__CUDA__)
