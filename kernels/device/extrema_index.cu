@@ -84,6 +84,7 @@ template <typename Key> static CUPOLA_DEVICE Found warp_first(Found found) {
 template <typename Key> static CUPOLA_DEVICE Found block_first(Found found, Found* lanes) {
 #if CUPOLA_SM >= 80
     constexpr u32 warps = THREADS / 32;
+    static_assert(warps <= 32, "a warp has a thread for each");
     u32 t = block_thread();
     found = warp_first<Key>(found);
     if (t % 32 == 0) {

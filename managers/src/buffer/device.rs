@@ -296,7 +296,7 @@ macro_rules! views {
 
             /// The same memory as bytes.
             #[inline]
-            pub(crate) fn as_bytes(&self) -> $name<'b, u8> {
+            pub(crate) fn as_bytes(&self) -> $name<'_, u8> {
                 $name {
                     address: self.address,
                     len: self.len * size_of::<T>(),

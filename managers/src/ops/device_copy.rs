@@ -301,6 +301,7 @@ impl<'c> Ends<'c> {
         stream: &Stream,
     ) -> Result<Self> {
         if Self::is_well(source, target, stream) {
+            debug_assert!(source.device() != target.device());
             return Ok(Self::Of { source, target });
         }
         Self::check(source, target, operation, stream)

@@ -175,10 +175,11 @@ impl Stream {
             .begin_as_owner(kernel, Location::caller(), stream)
     }
 
+    /// As [`begin_launch`](Self::begin_launch), of any launch.
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn begin_other_launch(&self, kernel: u32) -> Result<BegunLaunch> {
+    pub(crate) fn begin_other_launch(&self, kernel: u32) -> Result<BegunLaunch> {
         let core = self.core();
         enter_for(self.raw(), core, Site::here())?;
         if self.is_captured() {

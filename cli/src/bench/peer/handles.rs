@@ -46,11 +46,30 @@ impl Handles {
         bytes: usize,
         rounds: usize,
     ) -> Result<(), PeerBenchError> {
+        if let Self::Of(handle) = self
+            && handle >= bytes as u64
+        {
+            return Ok(());
+        }
         let mut others = self.memory(sides, bytes)?;
+        // What the pool is held against, in the same rounds.
+        let mut pages = match self {
+            Self::TightPool => Some(Self::PAGES.memory(sides, bytes)?),
+            Self::One | Self::Of(_) => None,
+        };
         for way in Way::ALL {
-            let (mut raw, mut those) = (Vec::new(), Vec::new());
+            let (mut raw, mut those, mut in_pages) = (Vec::new(), Vec::new(), Vec::new());
             for round in 0..=rounds {
                 let by_hand = rate(sides, way, bytes, 1, by_the_driver)?;
+                if let Some(pages) = &mut pages {
+                    pages.exchange(sides);
+                    let measured = rate(sides, way, bytes, 1, by_the_driver);
+                    pages.exchange(sides);
+                    let measured = measured?;
+                    if round > 0 {
+                        in_pages.push(measured);
+                    }
+                }
                 others.exchange(sides);
                 let measured = match self {
                     Self::TightPool => rate(sides, way, bytes, 1, by_the_managers),
@@ -70,7 +89,9 @@ impl Handles {
             figures.push(&driver, "GB/s", &raw, None);
             figures.push(&row, "GB/s", &those, Some(&driver));
             if self == Self::TightPool {
-                figures.want_least(&row, KEPT, &format!("{what}: {}", Self::PAGES.name()));
+                let beside = format!("{what}: {}, beside {name}", Self::PAGES.name());
+                figures.push(&beside, "GB/s", &in_pages, Some(&driver));
+                figures.want_least(&row, KEPT, &beside);
             }
         }
         Ok(())

@@ -165,11 +165,12 @@ impl Rings {
 
     /// The stream is gone; work that was put on it may still run.
     pub(crate) fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
+        // Release: a thread that sees this sees the launches too.
+        self.closed.store(true, Ordering::Release);
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+        self.closed.load(Ordering::Acquire)
     }
 
     /// Whether every launch that may still run is remembered.

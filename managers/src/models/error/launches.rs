@@ -68,6 +68,26 @@ fn suspects(launches: &Launches) -> Vec<LaunchSite> {
     }
 }
 
+// Without it a stream could be forgotten with a launch that may still run, and an error of that be put down to
+// none, or for certain to another.
+#[test]
+fn a_stream_that_is_gone_takes_no_launch_along() {
+    model(&[], |_| {
+        let launches = Arc::new(Launches::default());
+        // As many as the list has room for: the next one is where gone streams are forgotten.
+        let rings: Vec<_> = (0..4).map(|_| launches.ring()).collect();
+        let known = Known::new(&launches, 1, c"a");
+        let ring = Arc::clone(&rings[0]);
+        let gone = thread::spawn(move || {
+            assert!(known.launch(&ring));
+            ring.close();
+        });
+        let _next = launches.ring();
+        gone.join().unwrap();
+        assert!(suspects(&launches).iter().any(|suspect| known.is(suspect)));
+    });
+}
+
 // Without it an error could be put down to a kernel with the line of another, or to a launch
 // that never was.
 #[test]

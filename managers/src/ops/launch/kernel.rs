@@ -319,7 +319,7 @@ pub(super) unsafe fn put_pointers(
     unsafe { put_other(function, config, pointers, stream) }
 }
 
-/// A launch that is not one of the thread that has the stream's ring, or of a graph.
+/// A launch that is of a graph, or not of the thread that has the stream's ring. The module's note of the stream is made.
 ///
 /// # Safety
 /// As [`put_pointers`].
@@ -332,8 +332,10 @@ unsafe fn put_other(
     pointers: *mut *mut c_void,
     stream: &Stream,
 ) -> Result<()> {
-    note_use(function, stream);
-    let begun = stream.begin_launch(function.number())?;
+    if stream.is_captured() {
+        note_captured(function, stream);
+    }
+    let begun = stream.begin_other_launch(function.number())?;
     // SAFETY: the conditions of this function, and of the call.
     let launched = unsafe { call(function, config, pointers, stream) };
     // SAFETY: as above.
@@ -378,8 +380,13 @@ unsafe fn end(
     // SAFETY: the conditions of this function.
     let again = |_: &Driver| unsafe { call(function, config, pointers, stream) };
     let launched = launched.or_else(|refused| stream.core().call_again(refused, again));
+    let is_put = launched.is_ok();
     let ended = stream.end_launch(begun, id::cuLaunchKernel, launched);
-    ended.map_err(|error| explain(error, function, *config))
+    match is_put {
+        // What a wait for it has found has another cause than its shape.
+        true => ended,
+        false => ended.map_err(|error| explain(error, function, *config)),
+    }
 }
 
 /// Keeps the kernel for as long as a launch on the stream, which is made next, may run.
