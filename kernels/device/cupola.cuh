@@ -549,10 +549,7 @@ namespace detail {
 
 /// What this thread wrote before, all threads of the device see that see what it writes afterwards.
 CUPOLA_DEVICE void device_fence() {
-#if CUPOLA_SM >= 90
-    // Enough for that, where `__threadfence` also puts all fences in one order.
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-#elif defined(__clang__) && defined(__CUDA__)
+#if defined(__clang__) && defined(__CUDA__)
     __nvvm_membar_gl();
 #else
     __threadfence();
@@ -601,6 +598,36 @@ CUPOLA_DEVICE bool block_any(bool vote) {
     return __syncthreads_or(vote) != 0;
 #endif
 }
+#if CUPOLA_SM >= 70
+/// Words that other threads of the device load and store at the same time: each as a whole, in no order.
+template <u32 Words>
+CUPOLA_DEVICE void load_relaxed(u64 (&words)[Words], const u64* address) {
+    if constexpr (Words == 1) {
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(words[0]) : "l"(address) : "memory");
+    } else {
+#pragma unroll
+        for (u32 w = 0; w < Words; w += 2) {
+            asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                         : "=l"(words[w]), "=l"(words[w + 1])
+                         : "l"(address + w)
+                         : "memory");
+        }
+    }
+}
+template <u32 Words>
+CUPOLA_DEVICE void store_relaxed(u64* address, const u64 (&words)[Words]) {
+    if constexpr (Words == 1) {
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(words[0]) : "memory");
+    } else {
+#pragma unroll
+        for (u32 w = 0; w < Words; w += 2) {
+            asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(address + w), "l"(words[w]),
+                         "l"(words[w + 1])
+                         : "memory");
+        }
+    }
+}
+#endif
 /// Adds one to `*counter`, which is set to zero where it was `last`. What it was before.
 CUPOLA_DEVICE u32 increment_or_wrap(u32* counter, u32 last) {
 #if defined(__clang__) && defined(__CUDA__)
@@ -666,21 +693,125 @@ CUPOLA_DEVICE bool is_last_block(u32* arrived) {
     return detail::block_any(last);
 }
 
+/// Bytes of a grid's scratch memory before the partial results.
+constexpr u32 SCRATCH_HEAD = 16;
+
+/// A value of each block of a grid, on its way to one of them: the last to come, of which any can be the one.
+///
+/// `scratch` begins at a multiple of 16 bytes, and has `SCRATCH_HEAD` bytes and twice `sizeof(T)`, 4, 8 or 16, for each
+/// block, all of them zero. They are zero again when the grid has ended, if each block's value was taken: launches that
+/// follow each other can use it without anything between them. Launches at the same time need one each.
+///
+/// From sm_70 on the last is the last to begin, and it waits for what the others leave: each word of that has a mark
+/// beside 32 bits of the value, so there is neither a fence nor a count on the way. All others have begun before, and so
+/// come to their end. Where a thread that has begun may be kept from going on, before sm_70, the last is the last to end.
+template <typename T>
+class Partials {
+    static constexpr u32 WORDS = sizeof(T) / sizeof(u32);
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one, two or four words");
+
+    u32* arrived;
+#if CUPOLA_SM >= 70
+    static constexpr u64 MARK = 1ull << 32;
+
+    // Of thread 0. It is looked at when the loads behind it are there, so no thread waits for it.
+    u32 place;
+
+    CUPOLA_DEVICE u64* slot(u32 block) const { return (u64*)((u8*)arrived + SCRATCH_HEAD) + (u64)block * WORDS; }
+#else
+    CUPOLA_DEVICE T* slot(u32 block) const { return (T*)((u8*)arrived + SCRATCH_HEAD) + block; }
+#endif
+
+public:
+    /// All threads of all blocks come here, behind `wait_for_predecessor` and before what they have to do. A grid of one
+    /// block does not touch its scratch memory here.
+    CUPOLA_DEVICE explicit Partials(void* scratch) : arrived((u32*)scratch) {
+#if CUPOLA_SM >= 70
+        place = 0;
+        if (block_thread() == 0 && grid_blocks() > 1) {
+            place = detail::increment_or_wrap(arrived, grid_blocks() - 1);
+        }
+#endif
+    }
+
+    /// Leaves thread 0's value of this block. Whether this block is the one that takes all: all threads of it get the same
+    /// answer. All threads of all blocks come here once; it is a barrier of the block.
+    CUPOLA_DEVICE bool leave(T value) {
+#if CUPOLA_SM >= 70
+        if (block_thread() == 0) {
+            u32 parts[WORDS];
+            detail::copy_bytes(parts, &value, sizeof(T));
+            u64 words[WORDS];
+#pragma unroll
+            for (u32 w = 0; w < WORDS; w++) {
+                words[w] = MARK | parts[w];
+            }
+            detail::store_relaxed(slot(grid_block()), words);
+        }
+        return detail::block_any(block_thread() == 0 && place == grid_blocks() - 1);
+#else
+        if (block_thread() == 0) {
+            *slot(grid_block()) = value;
+        }
+        return is_last_block(arrived);
+#endif
+    }
+
+    /// What these blocks left, for one thread of the block that takes all: each is taken by one call. A block may be named more
+    /// than once in that.
+    template <u32 N>
+    CUPOLA_DEVICE void take(const u32 (&blocks)[N], T (&values)[N]) {
+#if CUPOLA_SM >= 70
+        u64 words[N][WORDS];
+        u64 marks;
+        do {
+            marks = MARK;
+#pragma unroll
+            for (u32 i = 0; i < N; i++) {
+                detail::load_relaxed(words[i], slot(blocks[i]));
+            }
+#pragma unroll
+            for (u32 i = 0; i < N; i++) {
+#pragma unroll
+                for (u32 w = 0; w < WORDS; w++) {
+                    marks &= words[i][w];
+                }
+            }
+        } while (marks == 0);
+        const u64 nothing[WORDS] = {};
+#pragma unroll
+        for (u32 i = 0; i < N; i++) {
+            detail::store_relaxed(slot(blocks[i]), nothing);
+            u32 parts[WORDS];
+#pragma unroll
+            for (u32 w = 0; w < WORDS; w++) {
+                parts[w] = (u32)words[i][w];
+            }
+            detail::copy_bytes(&values[i], parts, sizeof(T));
+        }
+#else
+#pragma unroll
+        for (u32 i = 0; i < N; i++) {
+            values[i] = *slot(blocks[i]);
+        }
+#pragma unroll
+        for (u32 i = 0; i < N; i++) {
+            *slot(blocks[i]) = T();
+        }
+#endif
+    }
+};
+
 namespace detail {
 
-/// What `reduce` gives block `block` of `blocks`.
+/// What each thread of a block has of its share, one for each place in a pack: by `f` beside what is there.
 template <u32 Threads, u32 N, typename T, typename F>
-CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T identity, F f, T* lanes) {
+CUPOLA_DEVICE void reduce_share(T (&values)[N], u64 n, const T* input, F f) {
     constexpr u32 tile = Threads * N * PACKS_IN_FLIGHT;
-    T values[N];
-#pragma unroll
-    for (u32 lane = 0; lane < N; lane++) {
-        values[lane] = identity;
-    }
     u64 whole = is_pack<N>(input) ? n / tile : 0;
-    u64 k = block;
+    u64 k = grid_block();
 #pragma unroll 1
-    for (; k < whole; k += blocks) {
+    for (; k < whole; k += grid_blocks()) {
         u64 at = k * tile + block_thread() * N;
         Pack<T, N> packs[PACKS_IN_FLIGHT];
 #pragma unroll
@@ -698,7 +829,7 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
     // The last tile, or all of an input where no packs begin: by itself, so that what it needs takes no registers
     // of the loop above.
 #pragma unroll 1
-    for (; k * tile < n; k += blocks) {
+    for (; k * tile < n; k += grid_blocks()) {
         u64 at = k * tile + block_thread() * N;
         // Behind the last element it is loaded once more, and left out: so the loads of a pack wait for nothing.
 #pragma unroll 1
@@ -715,6 +846,11 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
             }
         }
     }
+}
+
+/// The reduction of what the threads of a block have, for thread 0.
+template <u32 Threads, u32 N, typename T, typename F>
+CUPOLA_DEVICE T reduce_values(T (&values)[N], F f, T* lanes) {
 #pragma unroll
     for (u32 half = N / 2; half > 0; half /= 2) {
 #pragma unroll
@@ -723,6 +859,14 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
         }
     }
     return block_reduce<Threads>(values[0], f, lanes);
+}
+
+template <u32 N, typename T>
+CUPOLA_DEVICE void set_all(T (&values)[N], T value) {
+#pragma unroll
+    for (u32 lane = 0; lane < N; lane++) {
+        values[lane] = value;
+    }
 }
 
 }  // namespace detail
@@ -738,39 +882,52 @@ CUPOLA_DEVICE T reduce_share(u32 block, u32 blocks, u64 n, const T* input, T ide
 /// its threads as `block_reduce` does.
 template <u32 Threads, u32 N, typename T, typename F>
 CUPOLA_DEVICE T reduce(u64 n, const T* input, T identity, F f, T* lanes) {
-    return detail::reduce_share<Threads, N>(grid_block(), grid_blocks(), n, input, identity, f, lanes);
+    T values[N];
+    detail::set_all(values, identity);
+    detail::reduce_share<Threads>(values, n, input, f);
+    return detail::reduce_values<Threads>(values, f, lanes);
 }
 
-/// Bytes of a grid's scratch memory before the partial results.
-constexpr u32 SCRATCH_HEAD = 16;
-
 /// `*result` is the reduction of n elements: of each block what `reduce` gives it, and of these results, in
-/// the order of the blocks, what `reduce` gives a grid of one block. The block that comes last does that, so
+/// the order of the blocks, what `reduce` gives a grid of one block. One block does that for all, so
 /// one launch is enough, and the order depends on n, N, `Threads` and the number of blocks alone.
 ///
-/// `scratch` begins at a multiple of 16 bytes and has `SCRATCH_HEAD` bytes and one element for each block.
-/// Its first four bytes are zero before the launch and after it (`is_last_block`); a grid of one block does
-/// not touch it. `lanes` as for `reduce`.
+/// `scratch` is as `Partials` has it; a grid of one block does not touch it. `lanes` as for `reduce`.
 template <u32 Threads, u32 N, typename T, typename F>
 CUPOLA_DEVICE void reduce_grid(u64 n, const T* input, T identity, F f, T* lanes, void* scratch, T* result) {
-    T* partials = (T*)((u8*)scratch + SCRATCH_HEAD);
-    u32 block = grid_block();
-    u32 blocks = grid_blocks();
-    // Once, or twice in the last block: one text for both.
+    Partials<T> partials(scratch);
+    T values[N];
+    detail::set_all(values, identity);
+    detail::reduce_share<Threads>(values, n, input, f);
+    // Once, or twice in the block that takes all: one text for both.
 #pragma unroll 1
-    for (;;) {
-        T value = detail::reduce_share<Threads, N>(block, blocks, n, input, identity, f, lanes);
-        T* left = blocks > 1 ? partials + block : result;
-        if (block_thread() == 0) {
-            *left = value;
-        }
-        if (blocks == 1 || !is_last_block((u32*)scratch)) {
+    for (u32 left = grid_blocks();; left = 1) {
+        T value = detail::reduce_values<Threads>(values, f, lanes);
+        if (left == 1) {
+            if (block_thread() == 0) {
+                *result = value;
+            }
             return;
         }
-        input = partials;
-        n = blocks;
-        block = 0;
-        blocks = 1;
+        if (!partials.leave(value)) {
+            return;
+        }
+        detail::set_all(values, identity);
+#pragma unroll 1
+        for (u32 at = block_thread() * N; at < grid_blocks(); at += Threads * N) {
+            u32 blocks[N];
+#pragma unroll
+            for (u32 lane = 0; lane < N; lane++) {
+                blocks[lane] = at + lane < grid_blocks() ? at + lane : at;
+            }
+            T some[N];
+            partials.take(blocks, some);
+#pragma unroll
+            for (u32 lane = 0; lane < N; lane++) {
+                T with = f(values[lane], some[lane]);
+                values[lane] = at + lane < grid_blocks() ? with : values[lane];
+            }
+        }
     }
 }
 

@@ -7,8 +7,8 @@
 // Launch:  exactly 256 threads a block (x), any grid (x); no dynamic shared memory.
 // Early:   from sm_90 on it waits for the kernel before it, see cupola.cuh.
 // Memory:  input is n elements, naturally aligned, and result is one index, which is overwritten. scratch is
-//          16 bytes and 16 for each block, at a multiple of 16; its first four bytes are zero before the
-//          launch and after it. A grid of one block does not touch it.
+//          16 bytes and 32 for each block, at a multiple of 16, zero before the launch and after it, and of one
+//          launch at a time. A grid of one block does not touch it.
 #include "cupola.cuh"
 #include "prelude.cuh"
 
@@ -17,7 +17,7 @@ using namespace cupola;
 #define THREADS 256
 // Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
 #define RESIDENT 6
-// What a thread of the last block takes at once: enough for the largest grid of the Rust side.
+// What a thread of the block that takes all takes at once: enough for the largest grid of the Rust side.
 #define PARTIALS 2
 #define NONE 0xffffffffffffffffull
 
@@ -129,6 +129,7 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found* lanes, void* scratc
     constexpr u32 tile = THREADS * N * PACKS_IN_FLIGHT;
     wait_for_predecessor();
     launch_dependents();
+    Partials<Found> partials(scratch);
     const Found nothing = {(Key) ~(Key)0, NONE};
     u64 tiles = is_pack<N>(input) ? n / tile : 0;
     // What the tiles have, as the place in one of them: a place is a constant for each element, and an index two
@@ -161,30 +162,27 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found* lanes, void* scratc
         T value = input[i];
         found = value == value ? First()(found, Found{Order::key(value), i}) : found;
     });
-    Found* partials = (Found*)((u8*)scratch + SCRATCH_HEAD);
-    // Once, or twice in the last block.
+    // Once, or twice in the block that takes all: one text for both.
 #pragma unroll 1
     for (u32 left = grid_blocks();; left = 1) {
         found = block_first<Key>(found, lanes);
         if (left == 1) {
             break;
         }
-        if (block_thread() == 0) {
-            partials[grid_block()] = found;
-        }
-        if (!is_last_block((u32*)scratch)) {
+        if (!partials.leave(found)) {
             return;
         }
         found = nothing;
-        // Behind the last one it is taken again, which changes nothing: so no load waits for another.
 #pragma unroll 1
-        for (u32 block = block_thread(); block < grid_blocks(); block += PARTIALS * THREADS) {
-            Found some[PARTIALS];
+        for (u32 at = block_thread(); at < grid_blocks(); at += PARTIALS * THREADS) {
+            u32 blocks[PARTIALS];
 #pragma unroll
             for (u32 p = 0; p < PARTIALS; p++) {
-                u32 at = block + p * THREADS;
-                some[p] = partials[at < grid_blocks() ? at : grid_blocks() - 1];
+                blocks[p] = at + p * THREADS < grid_blocks() ? at + p * THREADS : at;
             }
+            Found some[PARTIALS];
+            partials.take(blocks, some);
+            // One that is there twice changes nothing the second time.
 #pragma unroll
             for (u32 p = 0; p < PARTIALS; p++) {
                 found = First()(found, some[p]);

@@ -5,9 +5,9 @@
 //          addition to nearest even; integers wrap, so signed ones are summed as unsigned ones.
 // Launch:  exactly 256 threads a block (x), any grid (x); no dynamic shared memory.
 // Early:   from sm_90 on it waits for the kernel before it, see cupola.cuh.
-// Memory:  input is n elements and result is one, naturally aligned. scratch is 16 bytes and 16 for each
-//          block, at a multiple of 16; its first four bytes are zero before the launch and after it. A grid
-//          of one block does not touch it. result is overwritten; with n = 0 it becomes zero.
+// Memory:  input is n elements and result is one, naturally aligned. scratch is 16 bytes and 32 for each
+//          block, at a multiple of 16, zero before the launch and after it, and of one launch at a time. A
+//          grid of one block does not touch it. result is overwritten; with n = 0 it becomes zero.
 #include "cupola.cuh"
 #include "prelude.cuh"
 

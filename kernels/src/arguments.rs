@@ -107,7 +107,7 @@ arguments! {
         /// Number of elements.
         n: u64,
         /// Address of [`REDUCE_SCRATCH_BYTES`](crate::geometry::REDUCE_SCRATCH_BYTES) bytes, a multiple
-        /// of 16. The first four are zero before the launch and after it.
+        /// of 16. They are zero before the launch and after it, and of one launch at a time.
         scratch: u64,
         /// Address of one `f32`.
         result: u64,
@@ -120,7 +120,7 @@ arguments! {
         /// Number of elements.
         n: u64,
         /// Address of [`REDUCE_SCRATCH_BYTES`](crate::geometry::REDUCE_SCRATCH_BYTES) bytes, a multiple
-        /// of 16. The first four are zero before the launch and after it.
+        /// of 16. They are zero before the launch and after it, and of one launch at a time.
         scratch: u64,
         /// Address of one `u64`.
         result: u64,

@@ -37,9 +37,9 @@ const REDUCE_RESIDENT: u32 = 6;
 /// so that the blocks of the next one find places beside it ([`reduce_may_start_early`]).
 pub const REDUCE_MAX_BLOCKS: u32 = 396;
 
-/// Bytes of scratch memory of a reduction, of any type and length: the number of blocks that have ended,
-/// which is zero between launches, and behind 16 bytes the partial result of each block.
-pub const REDUCE_SCRATCH_BYTES: usize = 16 + 16 * REDUCE_MAX_BLOCKS as usize;
+/// Bytes of scratch memory of a reduction, of any type and length: a count of its blocks, and behind 16 bytes the
+/// partial result of each block with its marks. All of them are zero between launches.
+pub const REDUCE_SCRATCH_BYTES: usize = 16 + 32 * REDUCE_MAX_BLOCKS as usize;
 
 /// The launch of `cupola_stamp` and `cupola_check`, for a block of memory of any size.
 pub const STAMP: Geometry = Geometry {

@@ -7,7 +7,7 @@ use cupola_managers::stream::{DeferredTicket, Stream};
 
 use crate::geometry::REDUCE_SCRATCH_BYTES;
 
-/// What the blocks of a reduction leave for the last of them, and the number of those that have ended.
+/// What the blocks of a reduction leave for one of them, and a count of the blocks.
 ///
 /// One serves reductions of any type and length, on any streams of its context, one after the other: each
 /// borrows it, and one on another stream than the last waits for that on the device. Reductions that are to run
@@ -15,9 +15,10 @@ use crate::geometry::REDUCE_SCRATCH_BYTES;
 ///
 /// A captured reduction uses its scratch memory at every launch of the graph, and the order of these is the
 /// caller's, as with any [buffer](Buffer): two launches at the same time, or one beside a reduction with the same
-/// scratch memory, would count each other's blocks. So a graph is best given one of its own.
+/// scratch memory, would take each other's values, and a block could wait for ever for one that is gone. So a graph
+/// is best given one of its own.
 ///
-/// A reduction leaves the number at zero, which the next one begins with. One that was refused has not
+/// A reduction leaves it zeroed, as the next one begins with it. One that was refused has not
 /// begun, and one that ends early loses its context, and the memory with it.
 #[derive(Debug)]
 pub struct ReduceScratch {

@@ -18,6 +18,7 @@ mod preload;
 mod reduce;
 mod reduce_at_once;
 mod reduce_early;
+mod reduce_scratch;
 #[path = "../support/target.rs"]
 mod target;
 mod values;
