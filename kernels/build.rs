@@ -1,5 +1,5 @@
 //! Embeds the device kernels: writes `embedded_table.rs` from `device/*.cu` and
-//! `ptx/*.ptx`, and of some sources a second PTX, `ptx/sm_90/*.ptx`.
+//! `ptx/*.ptx`, and of some sources others for newer devices, `ptx/sm_70/*.ptx` and `ptx/sm_90/*.ptx`.
 //!
 //! Each PTX file records the SHA-256 of the sources it was made from. A file that does not
 //! match is a build error, so that no program ever runs a kernel that is not in its
@@ -28,6 +28,9 @@ fn main() {
     }
 }
 
+/// PTX for newer devices: folders of `ptx`, and the least compute capabilities, ascending.
+const NEWER: [(&str, (u32, u32)); 2] = [("sm_70", (7, 0)), ("sm_90", (9, 0))];
+
 fn embed() -> Result<(), String> {
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let device = root.join("device");
@@ -42,11 +45,16 @@ fn embed() -> Result<(), String> {
         ));
     }
 
-    let for_sm_90 = names(&root.join("ptx/sm_90"), "ptx")?;
-    if let Some(stray) = for_sm_90.iter().find(|name| !sources.contains(name)) {
-        return Err(format!(
-            "kernels/ptx/sm_90/{stray}.ptx has no source in kernels/device; run `cargo xtask ptx`"
-        ));
+    let mut newer = Vec::new();
+    for (folder, capability) in NEWER {
+        let compiled = names(&root.join("ptx").join(folder), "ptx")?;
+        if let Some(stray) = compiled.iter().find(|name| !sources.contains(name)) {
+            return Err(format!(
+                "kernels/ptx/{folder}/{stray}.ptx has no source in kernels/device; \
+                 run `cargo xtask ptx`"
+            ));
+        }
+        newer.push((folder, capability, compiled));
     }
 
     let mut table = String::from("&[\n");
@@ -62,30 +70,27 @@ fn embed() -> Result<(), String> {
         if entries.is_empty() {
             return Err(format!("kernels/ptx/{name}.ptx has no entry"));
         }
-        let sm_90 = match for_sm_90.contains(name) {
-            true => Some(compiled_text(
-                &root,
-                &format!("ptx/sm_90/{name}.ptx"),
-                &hash,
-            )?),
-            false => None,
-        };
-        if sm_90
-            .as_ref()
-            .is_some_and(|ptx| self::entries(ptx) != entries)
-        {
-            return Err(format!(
-                "kernels/ptx/sm_90/{name}.ptx has other kernels than kernels/ptx/{name}.ptx; \
-                 run `cargo xtask ptx`"
-            ));
+        let mut others = String::new();
+        for (folder, capability, _) in newer.iter().filter(|(_, _, of)| of.contains(name)) {
+            let text = compiled_text(&root, &format!("ptx/{folder}/{name}.ptx"), &hash)?;
+            if self::entries(&text) != entries {
+                return Err(format!(
+                    "kernels/ptx/{folder}/{name}.ptx has other kernels than \
+                     kernels/ptx/{name}.ptx; run `cargo xtask ptx`"
+                ));
+            }
+            write!(
+                others,
+                "NewerPtx {{ compute_capability: {capability:?}, text: {text:?} }}, "
+            )
+            .map_err(|error| error.to_string())?;
         }
         writeln!(
             table,
             "    Embedded {{\n        name: {name:?},\n        source: {source:?},\n        \
-             ptx: {:?},\n        sm_90: {:?},\n        entries: &{entries:?},\n        \
+             ptx: {:?},\n        newer: &[{others}],\n        entries: &{entries:?},\n        \
              source_sha256: {hash:?},\n    }},",
-            format!("{ptx}\0"),
-            sm_90
+            format!("{ptx}\0")
         )
         .map_err(|error| error.to_string())?;
     }

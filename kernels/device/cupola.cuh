@@ -549,7 +549,10 @@ namespace detail {
 
 /// What this thread wrote before, all threads of the device see that see what it writes afterwards.
 CUPOLA_DEVICE void device_fence() {
-#if defined(__clang__) && defined(__CUDA__)
+#if CUPOLA_SM >= 70
+    // Enough for that, where `__threadfence` also puts all fences in one order.
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#elif defined(__clang__) && defined(__CUDA__)
     __nvvm_membar_gl();
 #else
     __threadfence();
@@ -696,19 +699,20 @@ CUPOLA_DEVICE bool is_last_block(u32* arrived) {
 /// Bytes of a grid's scratch memory before the partial results.
 constexpr u32 SCRATCH_HEAD = 16;
 
-/// A value of each block of a grid, on its way to one of them: the last to come, of which any can be the one.
+/// The values that the blocks of a grid leave, one each, and that one block takes.
 ///
-/// `scratch` begins at a multiple of 16 bytes, and has `SCRATCH_HEAD` bytes and twice `sizeof(T)`, 4, 8 or 16, for each
-/// block, all of them zero. They are zero again when the grid has ended, if each block's value was taken: launches that
-/// follow each other can use it without anything between them. Launches at the same time need one each.
+/// `T` is copied by its bytes: up to 4, or 8 or 16 of them. `scratch` begins at a multiple of 16 bytes, and has `SCRATCH_HEAD` bytes
+/// and for each block twice those of `T`, at least 8, all of them zero. They are zero again when the grid has ended, if each block's
+/// value was taken: launches that follow each other can use it without anything between them. Launches at the same time need one
+/// each: with one for both, a block may wait for ever.
 ///
-/// From sm_70 on the last is the last to begin, and it waits for what the others leave: each word of that has a mark
+/// From sm_70 on the block that takes all is the last to begin. It waits for what the others leave: each word of that has a mark
 /// beside 32 bits of the value, so there is neither a fence nor a count on the way. All others have begun before, and so
-/// come to their end. Where a thread that has begun may be kept from going on, before sm_70, the last is the last to end.
+/// come to their end. Before sm_70, where a thread that waits may keep others from going on, it is the last to end.
 template <typename T>
 class Partials {
-    static constexpr u32 WORDS = sizeof(T) / sizeof(u32);
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one, two or four words");
+    static constexpr u32 WORDS = (sizeof(T) + sizeof(u32) - 1) / sizeof(u32);
+    static_assert(WORDS == 1 || WORDS == 2 || WORDS == 4, "up to 4 bytes, 8 or 16");
 
     u32* arrived;
 #if CUPOLA_SM >= 70
@@ -739,7 +743,7 @@ public:
     CUPOLA_DEVICE bool leave(T value) {
 #if CUPOLA_SM >= 70
         if (block_thread() == 0) {
-            u32 parts[WORDS];
+            u32 parts[WORDS] = {};
             detail::copy_bytes(parts, &value, sizeof(T));
             u64 words[WORDS];
 #pragma unroll
@@ -796,7 +800,10 @@ public:
         }
 #pragma unroll
         for (u32 i = 0; i < N; i++) {
-            *slot(blocks[i]) = T();
+            const u32 nothing[WORDS] = {};
+            T zero;
+            detail::copy_bytes(&zero, nothing, sizeof(T));
+            *slot(blocks[i]) = zero;
         }
 #endif
     }

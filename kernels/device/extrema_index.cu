@@ -18,7 +18,7 @@ using namespace cupola;
 // Blocks that a multiprocessor is to hold at once: 40 registers a thread, which are enough.
 #define RESIDENT 6
 // What a thread of the block that takes all takes at once: enough for the largest grid of the Rust side.
-#define PARTIALS 2
+#define TAKEN_AT_ONCE 2
 #define NONE 0xffffffffffffffffull
 
 // An element as an integer of as many bits: the lesser, the earlier it is in ascending order.
@@ -174,17 +174,17 @@ static CUPOLA_DEVICE void find(u64 n, const T* input, Found* lanes, void* scratc
         }
         found = nothing;
 #pragma unroll 1
-        for (u32 at = block_thread(); at < grid_blocks(); at += PARTIALS * THREADS) {
-            u32 blocks[PARTIALS];
+        for (u32 at = block_thread(); at < grid_blocks(); at += TAKEN_AT_ONCE * THREADS) {
+            u32 blocks[TAKEN_AT_ONCE];
 #pragma unroll
-            for (u32 p = 0; p < PARTIALS; p++) {
+            for (u32 p = 0; p < TAKEN_AT_ONCE; p++) {
                 blocks[p] = at + p * THREADS < grid_blocks() ? at + p * THREADS : at;
             }
-            Found some[PARTIALS];
+            Found some[TAKEN_AT_ONCE];
             partials.take(blocks, some);
             // One that is there twice changes nothing the second time.
 #pragma unroll
-            for (u32 p = 0; p < PARTIALS; p++) {
+            for (u32 p = 0; p < TAKEN_AT_ONCE; p++) {
                 found = First()(found, some[p]);
             }
         }

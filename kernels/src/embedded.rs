@@ -5,17 +5,37 @@
 
 use core::ffi::CStr;
 
-/// One file of device code: its source, its portable PTX, of some a second one for newer devices, and
-/// the kernels in it.
+/// One file of device code: its source, its portable PTX, of some others for newer devices, and the kernels in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Embedded {
     name: &'static str,
     source: &'static str,
     /// Ends in NUL, as `cuModuleLoadData` wants it.
     ptx: &'static str,
-    sm_90: Option<&'static str>,
+    newer: &'static [NewerPtx],
     entries: &'static [&'static str],
     source_sha256: &'static str,
+}
+
+/// PTX of a file's kernels for newer devices, which is faster there. Results have the same bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct NewerPtx {
+    compute_capability: (u32, u32),
+    text: &'static str,
+}
+
+impl NewerPtx {
+    /// The least compute capability of a device that runs it.
+    #[must_use]
+    pub const fn compute_capability(&self) -> (u32, u32) {
+        self.compute_capability
+    }
+
+    /// The PTX.
+    #[must_use]
+    pub const fn text(&self) -> &'static str {
+        self.text
+    }
 }
 
 /// All device code of this crate, sorted by name.
@@ -72,23 +92,23 @@ impl Embedded {
         self.ptx.trim_end_matches('\0')
     }
 
-    /// The PTX of the same kernels for sm_90 and later, of PTX 7.8 (CUDA 11.8), of files whose kernels are faster
-    /// with it: they let the next kernel on the stream start early and wait for the one before them
-    /// (`griddepcontrol`), say that their input is read once, and have lighter fences. Results have the same bits.
+    /// The PTX of the same kernels for newer devices, oldest first, of files whose kernels are faster with it. From sm_70 on (PTX
+    /// 6.0, CUDA 9) blocks wait for what others leave where those for sm_60 have fences and a count; from sm_90 on (PTX 7.8, CUDA
+    /// 11.8) kernels also let the next one on the stream start early and wait for the one before them (`griddepcontrol`), and say
+    /// that their input is read once.
     #[must_use]
-    pub const fn ptx_sm_90(&self) -> Option<&'static str> {
-        self.sm_90
+    pub const fn newer(&self) -> &'static [NewerPtx] {
+        self.newer
     }
 
-    /// The PTX that a device of this compute capability runs fastest: [`ptx_sm_90`](Self::ptx_sm_90) from 9.0 on
-    /// where there is one, else [`ptx`](Self::ptx). A driver that does not know its version refuses it with
-    /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`.
-    #[must_use]
-    pub fn ptx_for(&self, compute_capability: (u32, u32)) -> &'static str {
-        match self.sm_90 {
-            Some(ptx) if compute_capability >= (9, 0) => ptx,
-            _ => self.ptx(),
-        }
+    /// The PTX that a device of this compute capability runs, fastest first; the last is [`ptx`](Self::ptx). A driver that does not
+    /// know the version of one refuses it with `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`.
+    pub fn ptx_for(&self, compute_capability: (u32, u32)) -> impl Iterator<Item = &'static str> {
+        let newer = self.newer.iter().rev();
+        newer
+            .filter(move |newer| newer.compute_capability <= compute_capability)
+            .map(|newer| newer.text)
+            .chain([self.ptx.trim_end_matches('\0')])
     }
 
     /// The PTX with its terminating NUL, for `cuModuleLoadData`.
@@ -112,6 +132,14 @@ impl Embedded {
 }
 
 // The texts would fill screens.
+impl core::fmt::Debug for NewerPtx {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("NewerPtx")
+            .field("compute_capability", &self.compute_capability)
+            .finish_non_exhaustive()
+    }
+}
+
 impl core::fmt::Debug for Embedded {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Embedded")
@@ -167,19 +195,44 @@ mod tests {
         }
     }
 
-    // Without it a kernel that is launched early could touch memory that the kernel before it still uses, or be
-    // one that a device of its architecture refuses.
+    // Without it a device could get kernels that it refuses, or such as are slower than it has.
+    #[test]
+    fn a_device_gets_the_newest_kernels_that_it_runs() {
+        for file in EMBEDDED {
+            let texts = |capability| file.ptx_for(capability).collect::<Vec<_>>();
+            let [volta, hopper] = match file.newer() {
+                [volta, hopper] => [volta, hopper].map(NewerPtx::text),
+                newer => {
+                    assert_eq!(newer.len(), 0, "{}", file.name());
+                    assert_eq!(texts((12, 0)), [file.ptx()]);
+                    continue;
+                }
+            };
+            assert!(volta.contains("\n.version 6.0\n.target sm_70\n"));
+            assert!(hopper.contains("\n.version 7.8\n.target sm_90\n"));
+            for (capability, wanted) in [
+                ((6, 1), &[file.ptx()][..]),
+                ((7, 0), &[volta, file.ptx()]),
+                ((8, 9), &[volta, file.ptx()]),
+                ((9, 0), &[hopper, volta, file.ptx()]),
+                ((12, 0), &[hopper, volta, file.ptx()]),
+            ] {
+                assert_eq!(texts(capability), wanted, "{}", file.name());
+            }
+            // Those for sm_60 have no part of the way of the others.
+            let relaxed = [file.ptx(), volta, hopper].map(|ptx| ptx.contains(".relaxed.gpu."));
+            assert_eq!(relaxed, [false, true, true], "{}", file.name());
+        }
+    }
+
+    // Without it a kernel that is launched early could touch memory that the kernel before it still uses.
     #[test]
     fn kernels_for_sm_90_wait_before_they_touch_memory() {
         let mut kernels = 0;
         for file in EMBEDDED {
-            let Some(ptx) = file.ptx_sm_90() else {
+            let Some(ptx) = file.newer().last().map(NewerPtx::text) else {
                 continue;
             };
-            assert!(ptx.contains("\n.version 7.8\n.target sm_90\n"));
-            assert_eq!(file.ptx_for((8, 9)), file.ptx());
-            assert_eq!(file.ptx_for((9, 0)), ptx);
-            assert_eq!(file.ptx_for((12, 0)), ptx);
             let triggers = ptx.matches("griddepcontrol.launch_dependents;");
             assert_eq!(triggers.count(), file.entries().len());
             for entry in file.entries() {

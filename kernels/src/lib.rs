@@ -2,7 +2,7 @@
 //!
 //! The sources in `device/` are compiled twice. clang makes the PTX that is checked in,
 //! embedded here ([`EMBEDDED`]) and loaded by the driver on any GPU since Pascal, and by the
-//! software device; of reductions there is a second PTX, for sm_90 and later ([`Embedded::ptx_for`]). NVRTC can compile the same text for one exact GPU at run time.
+//! software device; of reductions there are others, for sm_70 and for sm_90 and later ([`Embedded::ptx_for`]). NVRTC can compile the same text for one exact GPU at run time.
 //! `docs/design/kernels.md` says why.
 //!
 //! - [`arguments`]: the parameter list of each kernel.
@@ -51,5 +51,5 @@ pub use cached::{
     CachedCompiler, CachedLinker, CompileFailure, Failed, LinkFailure, LoadError, Loaded,
     Recompiled,
 };
-pub use embedded::{EMBEDDED, Embedded, HEADER, PRELUDE};
+pub use embedded::{EMBEDDED, Embedded, HEADER, NewerPtx, PRELUDE};
 pub use ops::Kernels;

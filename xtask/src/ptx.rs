@@ -1,5 +1,5 @@
-//! `cargo xtask ptx`: compiles `kernels/device/*.cu` to the portable PTX in `kernels/ptx`, and some of them a
-//! second time, to PTX for sm_90 in `kernels/ptx/sm_90`.
+//! `cargo xtask ptx`: compiles `kernels/device/*.cu` to the portable PTX in `kernels/ptx`, and some of them
+//! again, to PTX for sm_70 in `kernels/ptx/sm_70` and for sm_90 in `kernels/ptx/sm_90`.
 //!
 //! The compiler is clang 14 and no other: the files are checked in, and CI proves that
 //! they are current by making them again and comparing bytes. No part of a CUDA toolkit
@@ -64,18 +64,28 @@ struct Variant {
     head: &'static [(&'static str, &'static str)],
 }
 
-const VARIANTS: [Variant; 2] = [
+/// What is compiled for newer architectures too.
+const REDUCTIONS: &[&str] = &["extrema.cu", "extrema_index.cu", "reduce.cu"];
+
+const VARIANTS: [Variant; 3] = [
     Variant {
         folder: "",
         sources: None,
         flags: &[],
         head: &[],
     },
-    // clang 14 does not know sm_90. It writes the instructions that the sources have as `asm`; all else is
-    // code for sm_60, which is code for sm_90 too. PTX 7.8, of CUDA 11.8, is the first with sm_90.
+    // It writes the instructions that the sources have as `asm`; all else is code for sm_60, which is code for sm_70 and sm_90
+    // too. PTX 6.0 has sm_70.
+    Variant {
+        folder: "sm_70",
+        sources: Some(REDUCTIONS),
+        flags: &["-DCUPOLA_SM=70"],
+        head: &[("\n.target sm_60\n", "\n.target sm_70\n")],
+    },
+    // clang 14 does not know sm_90. PTX 7.8, of CUDA 11.8, is the first with it.
     Variant {
         folder: "sm_90",
-        sources: Some(&["extrema.cu", "extrema_index.cu", "reduce.cu"]),
+        sources: Some(REDUCTIONS),
         flags: &["-DCUPOLA_SM=90"],
         head: &[
             ("\n.version 6.0\n", "\n.version 7.8\n"),

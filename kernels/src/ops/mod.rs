@@ -58,9 +58,9 @@ impl Kernels {
     /// device that `info` describes. The others, which are many, are loaded with the first call of a
     /// method that needs them, a file for each family, or by [`preload`](Self::preload).
     /// A real driver compiles the PTX for its GPU when it loads it, and keeps the result in
-    /// its own cache for the next process. Of reductions there is a second PTX for devices of compute capability
-    /// 9.0 and later ([`Embedded::ptx_for`]), whose kernels start before the kernel before them has ended; a
-    /// driver before CUDA 11.8 gets the first one there too, with the same results.
+    /// its own cache for the next process. Of reductions there are others for devices of compute capability
+    /// 7.0, and 9.0, and later ([`Embedded::ptx_for`]). The kernels of the last start before the kernel before them has ended; a
+    /// driver before CUDA 11.8 gets those of before there too, with the same results.
     ///
     /// # Errors
     /// As [`ModuleManager::load_ptx`](cupola_managers::module::ModuleManager::load_ptx) and
@@ -126,17 +126,20 @@ impl Loader {
     }
 
     fn load(&self, context: &Context, file: &Embedded) -> Result<Module> {
-        let (newest, portable) = (file.ptx_for(self.compute_capability), file.ptx());
-        match context.modules().load_ptx(newest) {
+        let mut texts = file.ptx_for(self.compute_capability);
+        let mut loaded = context.modules().load_ptx(texts.next().unwrap_or_default());
+        for older in texts {
             // By a driver that is older than the PTX, though the device runs it. The kernels are the same.
-            Err(error)
-                if error.status() == Some(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
-                    && newest != portable =>
-            {
-                context.modules().load_ptx(portable)
+            match loaded {
+                Err(error)
+                    if error.status() == Some(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION) =>
+                {
+                    loaded = context.modules().load_ptx(older);
+                }
+                settled => return settled,
             }
-            loaded => loaded,
         }
+        loaded
     }
 
     /// Every kernel of a file.

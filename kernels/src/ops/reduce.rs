@@ -164,7 +164,8 @@ impl Kernels {
         let arguments = (input, n, scratch, result);
         // SAFETY: the kernel takes these types in this order, reads `n` elements and writes one. Scratch
         // memory is for the largest grid, and is not touched by a grid of one block. Whatever it
-        // holds, the kernel touches nothing else for it. One that starts early waits with all of its threads
+        // holds, the kernel touches nothing else for it. It comes to an end because no other kernel uses the scratch memory
+        // meanwhile, which is the caller's to see to where graphs are launched. One that starts early waits with all of its threads
         // before it touches memory.
         unsafe { launch_with(function, grid.into(), attributes, arguments, stream) }
     }

@@ -14,9 +14,10 @@ use crate::geometry::REDUCE_SCRATCH_BYTES;
 /// at the same time need one each.
 ///
 /// A captured reduction uses its scratch memory at every launch of the graph, and the order of these is the
-/// caller's, as with any [buffer](Buffer): two launches at the same time, or one beside a reduction with the same
-/// scratch memory, would take each other's values, and a block could wait for ever for one that is gone. So a graph
-/// is best given one of its own.
+/// caller's, as with any [buffer](Buffer): two launches at the same time, one beside a reduction with the same
+/// scratch memory, or two reductions on branches of one graph that are not [in order](cupola_managers::graph::Capture::order) would
+/// take each other's values. Their results are wrong then, and a block may wait for ever for a value that is gone. So a graph, or
+/// each of its branches, is best given one of its own.
 ///
 /// A reduction leaves it zeroed, as the next one begins with it. One that was refused has not
 /// begun, and one that ends early loses its context, and the memory with it.

@@ -2,10 +2,13 @@
 //! and checks nothing, unless `CUPOLA_REQUIRE_WHEELS` is set: then it fails.
 
 use cupola_kernels::HEADER;
-use cupola_kernels::compile::{CompileRequest, Compiler, Target};
+use cupola_kernels::compile::{
+    CompileRequest, Compiler, CompilerVersion, Target, TargetArchitecture,
+};
+use cupola_managers::module::Module;
 use cupola_managers::ops::{LaunchConfig, launch};
 
-use super::{Bench, target};
+use super::{Bench, software, target};
 
 /// A user's program: an operation of its own on every element, the sum of what a block saw, and a reduction
 /// of a grid.
@@ -42,6 +45,25 @@ product(unsigned long long n, const double* x, void* scratch, double* result) {
     __shared__ double lanes[128];
     cupola::reduce_grid<128, 2>(n, x, 1.0, cupola::Mul<double>(), lanes, scratch, result);
 }
+
+extern "C" __global__ void __launch_bounds__(128)
+largest(unsigned long long n, const short* x, void* scratch, short* result) {
+    __shared__ short lanes[128];
+    cupola::reduce_grid<128, 8>(n, x, (short)-32768, cupola::Max<short>(), lanes, scratch, result);
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+blocks(unsigned int* arrived, unsigned int* partials, unsigned int* result) {
+    if (cupola::block_thread() == 0) {
+        partials[cupola::grid_block()] = cupola::grid_block() + 1;
+    }
+    if (cupola::is_last_block(arrived) && cupola::block_thread() == 0) {
+        *result = 0;
+        for (unsigned int i = 0; i < cupola::grid_blocks(); i++) {
+            *result += partials[i];
+        }
+    }
+}
 "#;
 
 fn compiler() -> Option<Compiler> {
@@ -65,6 +87,81 @@ fn nvrtc_takes_the_header_from_memory_without_a_word() {
             .compile(&request.header("cupola.cuh", HEADER))
             .unwrap();
         assert_eq!(compiled.log(), "", "{architecture}");
+    }
+}
+
+/// The user's program as PTX, on software devices of all architectures that the compiler knows; or for the GPU.
+fn modules(compiler: &Compiler) -> Vec<(Bench, Module)> {
+    let compile = |target| {
+        let request = CompileRequest::new("user.cu", SOURCE, target);
+        let compiled = compiler.compile(&request.header("cupola.cuh", HEADER));
+        compiled.unwrap().into_image()
+    };
+    if target::is_gpu() {
+        let bench = Bench::new();
+        let device = bench.execution.devices().get(0).unwrap();
+        let image = compile(Target::Cubin(device.info().unwrap().architecture().into()));
+        // SAFETY: a whole image, as NVRTC made it.
+        let module = unsafe { bench.context.modules().load_binary(&image) }.unwrap();
+        return vec![(bench, module)];
+    }
+    let architectures = compiler.architectures().unwrap();
+    let each = |target: TargetArchitecture| {
+        let image = compile(Target::Ptx(target));
+        let mut machine = software(target.architecture().compute_capability());
+        // A driver takes no newer PTX than its own.
+        if let CompilerVersion::Nvrtc(version) = compiler.version() {
+            machine = machine.driver_version(version);
+        }
+        let bench = Bench::over(machine.build().driver());
+        let text = std::str::from_utf8(&image).unwrap();
+        let module = bench.context.modules().load_ptx(text).unwrap();
+        (bench, module)
+    };
+    architectures.into_iter().map(each).collect()
+}
+
+// Without it a reduction of a user's own could hang or be wrong on an architecture that the library has no kernels of
+// its own for, or for elements of a size that its kernels do not have; or leave something in its scratch memory.
+#[test]
+fn blocks_find_each_other_on_every_architecture() {
+    let Some(compiler) = compiler() else { return };
+    for (bench, module) in modules(&compiler) {
+        let stream = &bench.stream;
+        let function = |name| module.function(name).unwrap();
+        let (product, largest, blocks) =
+            (function("product"), function("largest"), function("blocks"));
+        let n = 9_001_u64;
+        let mut factors = vec![1.0_f64; n as usize];
+        for (place, factor) in [(3, 0.5), (2_000, 16.0), (8_999, -4.0)] {
+            factors[place] = factor;
+        }
+        let mut numbers: Vec<i16> = (0..n).map(|i| (i % 1_000) as i16 - 2_000).collect();
+        numbers[7_777] = -7;
+        let factors = bench.pool.upload(&factors, stream).unwrap();
+        let numbers = bench.pool.upload(&numbers, stream).unwrap();
+        let mut scratch = bench.pool.zeros::<u64>(2 + 2 * 9, stream).unwrap();
+        let mut product_is = bench.pool.zeros::<f64>(1, stream).unwrap();
+        let mut largest_is = bench.pool.zeros::<i16>(1, stream).unwrap();
+        let mut partials = bench.pool.zeros::<u32>(9, stream).unwrap();
+        let mut sum_is = bench.pool.zeros::<u32>(1, stream).unwrap();
+        for count in [9, 2, 9] {
+            let grid = LaunchConfig::linear(count, 128);
+            // SAFETY: the kernels take these types in this order, read n elements and write one; scratch memory is for
+            // nine blocks of elements of 8 bytes, and zeroed.
+            unsafe {
+                let arguments = (n, &factors, &mut scratch, &mut product_is);
+                launch(&product, grid, arguments, stream).unwrap();
+                let arguments = (n, &numbers, &mut scratch, &mut largest_is);
+                launch(&largest, grid, arguments, stream).unwrap();
+                let arguments = (&mut scratch, &mut partials, &mut sum_is);
+                launch(&blocks, grid, arguments, stream).unwrap();
+            }
+            assert_eq!(product_is.to_vec(stream).unwrap(), [-32.0]);
+            assert_eq!(largest_is.to_vec(stream).unwrap(), [-7]);
+            assert_eq!(sum_is.to_vec(stream).unwrap(), [count * (count + 1) / 2]);
+            assert_eq!(scratch.to_vec(stream).unwrap(), [0; 20]);
+        }
     }
 }
 

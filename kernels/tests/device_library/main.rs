@@ -47,12 +47,11 @@ impl Bench {
         Self::over(target::driver())
     }
 
-    /// The GPU; or software devices of the oldest and of a newer architecture, for which there is a second PTX of
-    /// some kernels.
+    /// The GPU; or software devices of the oldest architecture and of those for which some kernels have PTX of their own.
     fn of_each_ptx() -> Vec<Self> {
         match target::is_gpu() {
             true => vec![Self::new()],
-            false => [(6, 0), (9, 0)]
+            false => [(6, 0), (7, 0), (9, 0)]
                 .map(|capability| Self::over(software(capability).build().driver()))
                 .into(),
         }
@@ -71,10 +70,14 @@ impl Bench {
         }
     }
 
+    fn compute_capability(&self) -> (u32, u32) {
+        let device = self.execution.devices().get(0).unwrap();
+        device.info().unwrap().compute_capability
+    }
+
     /// Whether the device has programmatic dependent launches, which reductions then are.
     fn starts_early(&self) -> bool {
-        let device = self.execution.devices().get(0).unwrap();
-        device.info().unwrap().compute_capability >= (9, 0)
+        self.compute_capability() >= (9, 0)
     }
 
     /// A view that begins `lead` elements behind an aligned address.

@@ -52,7 +52,8 @@ pub(super) fn cases(
         let Some(file) = Embedded::with_entry(reduction.entry) else {
             continue;
         };
-        let ptx = file.ptx_for(info.compute_capability);
+        let mut texts = file.ptx_for(info.compute_capability);
+        let ptx = texts.next().unwrap_or_default();
         let function = context.modules().load_ptx(ptx)?.function(reduction.entry)?;
         for &blocks in grids {
             cases.push(Case {

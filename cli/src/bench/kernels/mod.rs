@@ -93,8 +93,7 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Kernel
     let note = "GB/s are bytes read and written; a size is that of the largest array";
     figures.notes.push(note.into());
     if info.compute_capability < (9, 0) {
-        let note =
-            "the device does not run the modules for sm_90: all reductions are those for sm_60";
+        let note = "the device does not run the modules for sm_90: all reductions are those of an older one";
         figures.notes.push(note.into());
     }
     for &bytes in plan.sizes {

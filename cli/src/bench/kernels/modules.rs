@@ -1,5 +1,5 @@
-//! Reductions of the modules for sm_60, of those for sm_90, and of these started before the kernel before them
-//! has ended: what each of the two steps is worth. The library does the last on a device that can.
+//! Reductions of the modules for sm_60, of those for sm_70 and for sm_90, and of the last started before the kernel before
+//! them has ended: what each of the steps is worth. The library does the last that a device can.
 
 use cupola_kernels::{Embedded, geometry};
 use cupola_managers::ops::LaunchAttributes;
@@ -68,17 +68,20 @@ pub(super) fn cases(
             attributes,
             against: portable.row.clone(),
         };
-        let newer = file
-            .ptx_sm_90()
-            .filter(|_| info.compute_capability >= (9, 0));
         let mut newer_cases = Vec::new();
-        if let Some(ptx) = newer {
-            let function = load(ptx)?;
-            let (row, none) = (format!("{name}, sm_90 modules"), LaunchAttributes::new());
-            newer_cases.push(other(row, function.clone(), none));
-            let row = format!("{name}, sm_90 modules, early");
+        for newer in file.newer() {
+            if info.compute_capability < newer.compute_capability() {
+                continue;
+            }
+            let (major, minor) = newer.compute_capability();
+            let row = format!("{name}, sm_{major}{minor} modules");
+            let function = load(newer.text())?;
             let attributes = early(&function, geometry.blocks, info);
-            newer_cases.push(other(row, function, attributes));
+            let none = LaunchAttributes::new();
+            newer_cases.push(other(row.clone(), function.clone(), none));
+            if attributes != none {
+                newer_cases.push(other(format!("{row}, early"), function, attributes));
+            }
         }
         cases.push(portable);
         cases.extend(newer_cases);
