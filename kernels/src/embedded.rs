@@ -108,7 +108,7 @@ impl Embedded {
         newer
             .filter(move |newer| newer.compute_capability <= compute_capability)
             .map(|newer| newer.text)
-            .chain([self.ptx.trim_end_matches('\0')])
+            .chain([self.ptx()])
     }
 
     /// The PTX with its terminating NUL, for `cuModuleLoadData`.
@@ -131,7 +131,7 @@ impl Embedded {
     }
 }
 
-// The texts would fill screens.
+// Here and below without the texts, which would fill screens.
 impl core::fmt::Debug for NewerPtx {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("NewerPtx")
