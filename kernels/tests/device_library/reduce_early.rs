@@ -7,7 +7,7 @@ use cupola_managers::graph::{CaptureConfig, Graph};
 use cupola_random::Random;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::Version;
-use cupola_sys::driver::id;
+use cupola_sys::driver::{CUresult, id};
 
 use super::{Bench, software, target};
 
@@ -94,6 +94,32 @@ fn a_driver_that_refuses_the_newer_ptx_gets_the_older() {
         assert_eq!(faults.count(id::cuModuleLoadDataEx), loads, "{version}");
         assert_eq!(launches(&faults, &bench)[0], called, "{version}");
     }
+}
+
+// Without it the oldest PTX could be left out, which every driver takes, or be loaded for a failure that has nothing to
+// do with versions.
+#[test]
+fn only_a_refusal_of_the_version_goes_down_the_texts() {
+    const TOO_NEW: CUresult = CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    const OTHER: CUresult = CUresult::CUDA_ERROR_INVALID_IMAGE;
+    let loads_with = |refusals: u64, code| {
+        let faults = FaultTable::new(software((9, 0)).build().driver());
+        let bench = Bench::over(faults.driver());
+        faults.reset();
+        for k in 1..=refusals {
+            faults.fail(id::cuModuleLoadDataEx, k, code);
+        }
+        let loaded = bench.kernels.preload([KernelFamily::Sum]);
+        let loads = faults.count(id::cuModuleLoadDataEx);
+        let is_right = loaded.is_ok() && launches(&faults, &bench)[0] == [0, 1];
+        (loads, loaded.map_err(|error| error.status()), is_right)
+    };
+    let (loads, loaded, is_right) = loads_with(2, TOO_NEW);
+    assert_eq!((loads, loaded, is_right), (3, Ok(()), true));
+    let (loads, loaded, _) = loads_with(3, TOO_NEW);
+    assert_eq!((loads, loaded), (3, Err(Some(TOO_NEW))));
+    let (loads, loaded, _) = loads_with(1, OTHER);
+    assert_eq!((loads, loaded), (1, Err(Some(OTHER))));
 }
 
 // Without it a reduction could begin with what a kernel before it has not written yet, use scratch memory that the
