@@ -151,10 +151,17 @@ impl<S: Status> Outcome<S> for S {
         if self.is_success() {
             Ok(())
         } else {
+            seldom();
             Err(CallError::Failed { symbol, code: self })
         }
     }
 }
+
+/// Tells the compiler that this branch is taken seldom: a jump, where it would compute both results and choose.
+#[cfg(feature = "std")]
+#[cold]
+#[inline(always)]
+fn seldom() {}
 
 /// The functions that return a text (`nvrtcGetErrorString`, ...).
 #[cfg(feature = "std")]

@@ -65,11 +65,10 @@ macro_rules! methods {
                 $($arg: $ty),*
             ) -> Result<<$ret as crate::call::Outcome<StatusCode>>::Value, crate::CallError<StatusCode>> {
                 let table = self.table();
-                let entry = table.entry(id::$name)?;
+                let (entry, _scope) = table.enter(id::$name)?;
                 // SAFETY: the table's source promised that the address it gave for this
                 // symbol is a function of the prototype's type.
                 let function: pfn::$name = unsafe { core::mem::transmute(entry) };
-                let _scope = table.enter();
                 // SAFETY: the caller keeps the function's own contract.
                 let value = unsafe { function($($arg),*) };
                 crate::call::Outcome::outcome(value, id::$name)
@@ -97,15 +96,21 @@ mod loaded {
 
     /// The functions of one library, resolved at their first use.
     pub(crate) struct Table<S, const N: usize> {
-        entries: [AtomicPtr<c_void>; N],
-        /// What [`scope`] answers while a call of this table runs; null for none.
-        scope: *const (),
+        entries: [Entry; N],
         source: Box<dyn ProcAddress>,
         have: Version,
         status: PhantomData<fn() -> S>,
     }
 
-    // SAFETY: the entries are atomics, the source is Send, and `scope` is only compared
+    /// A function and what its call needs, in one cache line.
+    #[repr(C, align(16))]
+    struct Entry {
+        function: AtomicPtr<c_void>,
+        /// What [`scope`] answers while a call runs; null for none. The same in all entries.
+        scope: *const (),
+    }
+
+    // SAFETY: the functions are atomics, the source is Send, and `scope` is only compared
     // and handed out: code that dereferences it answers for that.
     unsafe impl<S, const N: usize> Send for Table<S, N> {}
     // SAFETY: as above; the source is Sync.
@@ -113,9 +118,12 @@ mod loaded {
 
     impl<S: Status, const N: usize> Table<S, N> {
         pub(crate) fn new(source: Box<dyn ProcAddress>) -> Self {
+            let scope = source.scope();
             Self {
-                entries: [const { AtomicPtr::new(ptr::null_mut()) }; N],
-                scope: source.scope(),
+                entries: core::array::from_fn(|_| Entry {
+                    function: AtomicPtr::new(ptr::null_mut()),
+                    scope,
+                }),
                 source,
                 have: Version(0),
                 status: PhantomData,
@@ -138,7 +146,7 @@ mod loaded {
         /// Whether both call one function of this symbol, with one scope.
         pub(crate) fn shares(&self, other: &Self, id: SymbolId<S>) -> bool {
             let own = self.entry(id);
-            own.is_ok() && own.ok() == other.entry(id).ok() && self.scope == other.scope
+            own.is_ok() && own.ok() == other.entry(id).ok() && self.scope(id) == other.scope(id)
         }
 
         /// The address of a function.
@@ -147,7 +155,7 @@ mod loaded {
             // Acquire: the thread that resolved the entry had loaded the library before.
             // The index is a constant in every method: the check costs nothing there.
             if let Some(entry) = self.entries.get(usize::from(id.0))
-                && let found = entry.load(Ordering::Acquire)
+                && let found = entry.function.load(Ordering::Acquire)
                 && found.addr() > ABSENT
                 && let Some(found) = NonNull::new(found)
             {
@@ -170,6 +178,7 @@ mod loaded {
             else {
                 return Err(missing);
             };
+            let entry = &entry.function;
             if entry.load(Ordering::Acquire).addr() == ABSENT {
                 return Err(missing);
             }
@@ -191,15 +200,26 @@ mod loaded {
             })
         }
 
-        /// Makes [`scope`] answer this table's scope until the guard is dropped.
+        /// What [`scope`] answers while a function runs.
         #[inline(always)]
-        pub(crate) fn enter(&self) -> Scope {
+        fn scope(&self, id: SymbolId<S>) -> *const () {
+            let entry = self.entries.get(usize::from(id.0));
+            entry.map_or(ptr::null(), |entry| entry.scope)
+        }
+
+        /// The address of a function, and a guard: until that is dropped, [`scope`] answers this
+        /// table's scope.
+        #[inline(always)]
+        pub(crate) fn enter(
+            &self,
+            id: SymbolId<S>,
+        ) -> Result<(NonNull<c_void>, Scope), CallError<S>> {
+            let function = self.entry(id)?;
+            let scope = self.scope(id);
             // Also a null scope replaces an outer one: a function that is called through a
             // source without a scope must not take the outer source's state for its own.
-            if self.scope == SCOPE.get() {
-                return Scope(None);
-            }
-            Scope(Some(SCOPE.replace(self.scope)))
+            let outer = (scope != SCOPE.get()).then(|| SCOPE.replace(scope));
+            Ok((function, Scope(outer)))
         }
     }
 
