@@ -379,6 +379,35 @@ fn a_child_gets_no_backend_of_its_parent() {
     registry.open("open").unwrap();
 }
 
+// Without it a child could launch a kernel on a stream on which its parent did: nothing but the number of its thread says
+// that this is another process.
+#[test]
+fn a_child_launches_nothing_where_its_parent_did() {
+    let (table, _machine, _execution, context) = open();
+    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+    let function = context
+        .modules()
+        .load_ptx(ptx)
+        .unwrap()
+        .function("nothing")
+        .unwrap();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let config = ops::LaunchConfig::linear(1, 1);
+    // SAFETY: the kernel takes no arguments and touches no memory.
+    let launch = || unsafe { ops::launch(&function, config, (), &stream) };
+    for _ in 0..3 {
+        launch().unwrap();
+    }
+    table.reset();
+    let status = in_a_child(|| {
+        let refused = launch() == Err(Error::Forked) && launch() == Err(Error::Forked);
+        c_int::from(!refused || !table.counts().is_empty())
+    });
+    assert_eq!(status, 0);
+    launch().unwrap();
+    ops::synchronize(&stream).unwrap();
+}
+
 // Without it a child that launches a kernel could sleep for ever: until a thread of its parent has
 // looked for a module's streams that are gone.
 #[test]

@@ -396,6 +396,13 @@ impl ContextCore {
         self.checked.load(Ordering::Relaxed)
     }
 
+    /// Whether a launch has nothing to ask of the context before it begins, until
+    /// [gates are closed](Launches::close_gates).
+    pub(crate) fn lets_launches_begin(&self) -> bool {
+        let plain = self.tracks_launches() && !self.is_checked() && !self.checks_pointers();
+        plain && self.is_healthy() && self.origin.renumbers_threads()
+    }
+
     /// Whether launches are remembered.
     #[inline]
     pub(crate) fn is_tracked(&self) -> bool {
@@ -415,7 +422,7 @@ impl ContextCore {
     }
 
     pub(crate) fn set_checks_pointers(&self, checks: bool) {
-        self.checks_pointers.store(checks, Ordering::Relaxed);
+        self.set(&self.checks_pointers, checks);
     }
 
     /// The blocks of the pools that were made while addresses are checked, of all execution managers
@@ -440,11 +447,17 @@ impl ContextCore {
     }
 
     pub(crate) fn set_tracked(&self, tracked: bool) {
-        self.tracked.store(tracked, Ordering::Relaxed);
+        self.set(&self.tracked, tracked);
     }
 
     pub(crate) fn set_checked(&self, checked: bool) {
-        self.checked.store(checked, Ordering::Relaxed);
+        self.set(&self.checked, checked);
+    }
+
+    /// Sets one of the flags that launches ask.
+    fn set(&self, flag: &AtomicBool, value: bool) {
+        self.launches()
+            .close_gates_if(|| flag.swap(value, Ordering::Relaxed) != value);
     }
 
     /// Destroys a driver object; for `Drop` and explicit release alike. The call is made in

@@ -119,6 +119,7 @@ impl ContextCore {
                 if !sticky {
                     return Error::of_cause(cause);
                 }
+                self.launches().close_gates();
                 let first = self.latch().get();
                 if let Some(first) = first {
                     self.ledger.lose(first);

@@ -28,6 +28,12 @@ impl Origin {
         }
     }
 
+    /// Whether a thread has another [number](crate::sync::thread_number) in a child than it had before the
+    /// fork.
+    pub(crate) fn renumbers_threads(&self) -> bool {
+        self.forks.is_some()
+    }
+
     /// Whether this process is another one: a fork.
     #[inline]
     pub(crate) fn is_elsewhere(&self) -> bool {
@@ -68,6 +74,7 @@ fn count_forks() -> bool {
 
     extern "C" fn in_child() {
         FORKS.fetch_add(1, Ordering::Relaxed);
+        crate::sync::thread_number::forget();
     }
 
     // SAFETY: the handler is a function of this library, which takes it off when it is

@@ -12,7 +12,7 @@ use cupola_sys::driver::{
 
 use super::uses::Uses;
 use super::{FunctionHandle, Module, RawModule};
-use crate::driver::{ContextCore, Identity};
+use crate::driver::ContextCore;
 use crate::error::{Cause, Result, Site};
 use crate::stream::Stream;
 use crate::sync::capacity::Permit;
@@ -62,8 +62,8 @@ pub(crate) struct LaunchLimits {
 #[repr(C, align(64))]
 pub(crate) struct FunctionInner {
     raw: CUfunction,
-    /// The context that its module is loaded into.
-    context: Identity,
+    /// That of its module.
+    core: Arc<ContextCore>,
     /// The number of its module.
     module: u64,
     /// The number of its name in its context's record of launches.
@@ -108,7 +108,7 @@ impl FunctionInner {
             raw,
             module: module.uses.serial(),
             number: core.launches().name(name),
-            context: core.current_identity(),
+            core: Arc::clone(core),
             limits: LaunchLimits {
                 grid: shape.grid,
                 block: shape.block,
@@ -267,7 +267,9 @@ impl Function {
     /// Whether its context is the stream's.
     #[inline]
     pub(crate) fn is_in_context_of(&self, stream: &Stream) -> bool {
-        self.inner.context == stream.core().current_identity()
+        let (own, streams) = (&self.inner.core, stream.core());
+        // Else it may be one that several execution managers have, or a part of it.
+        Arc::ptr_eq(own, streams) || own.current_identity() == streams.current_identity()
     }
 
     /// The most that it may be launched with.
@@ -299,6 +301,12 @@ impl Function {
         if !Uses::is_noted(self.inner.module, stream) {
             self.module.uses().note_new(stream);
         }
+    }
+
+    /// Whether its module has noted the stream, which is one of its own execution manager's context.
+    #[inline]
+    pub(crate) fn is_noted(&self, stream: &Stream) -> bool {
+        Arc::ptr_eq(&self.inner.core, stream.core()) && Uses::is_noted(self.inner.module, stream)
     }
 
     #[inline]

@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cupola_core::tag;
-use cupola_sys::driver::CUstream;
+use cupola_sys::driver::{CUstream, Driver};
 
 use captured::CaptureMark;
 pub(crate) use captured::GraphResources;
@@ -469,6 +469,12 @@ impl Stream {
     #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         self.0.core()
+    }
+
+    /// Its context's driver.
+    #[inline]
+    pub(crate) fn driver(&self) -> &Driver {
+        self.0.driver()
     }
 
     /// Its newest launches.

@@ -1,10 +1,11 @@
 //! `RawStream`: a driver's stream and the timeline that ends with it.
 
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use cupola_sys::driver::{CUstream, CUstream_flags};
+use cupola_sys::driver::{CUstream, CUstream_flags, Driver};
 
 use super::StreamConfig;
 use super::captured::CaptureMark;
@@ -20,8 +21,8 @@ use crate::stream::timeline::Timeline;
 pub(crate) struct RawStream {
     /// Null once destroyed.
     raw: CUstream,
-    /// Before the context: its page-locked memory is given back there.
-    flags: Arc<Flags>,
+    /// The context's.
+    driver: Driver,
     core: Arc<ContextCore>,
     launches: Arc<Rings>,
     /// The module that launched here last, by its number.
@@ -35,6 +36,8 @@ pub(crate) struct RawStream {
     /// Made when memory is first freed here, or a kernel launched.
     timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
+    /// Dropped before the context: its page-locked memory is given back there.
+    flags: ManuallyDrop<Arc<Flags>>,
     /// Those that have leases of this stream in stock.
     holders: LeaseHolders,
 }
@@ -77,7 +80,8 @@ impl RawStream {
             newest_code: AtomicU64::new(0),
             timeline: OnceLock::new(),
             events: Arc::clone(events),
-            flags: Arc::clone(flags),
+            flags: ManuallyDrop::new(Arc::clone(flags)),
+            driver: core.driver().clone(),
             capture: CaptureMark::default(),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
@@ -100,7 +104,8 @@ impl RawStream {
             newest_code: AtomicU64::new(0),
             timeline: OnceLock::new(),
             events: Arc::clone(events),
-            flags: Arc::clone(flags),
+            flags: ManuallyDrop::new(Arc::clone(flags)),
+            driver: core.driver().clone(),
             capture: CaptureMark::default(),
             core: Arc::clone(core),
             holders: LeaseHolders::new(),
@@ -119,6 +124,11 @@ impl RawStream {
     #[inline]
     pub(super) fn as_raw(&self) -> CUstream {
         self.raw
+    }
+
+    #[inline]
+    pub(super) fn driver(&self) -> &Driver {
+        &self.driver
     }
 
     #[inline]
@@ -207,5 +217,7 @@ impl Drop for RawStream {
     fn drop(&mut self) {
         self.launches.close();
         let _ = self.end();
+        // SAFETY: the only place where it is dropped, and nothing uses it after.
+        unsafe { ManuallyDrop::drop(&mut self.flags) };
     }
 }

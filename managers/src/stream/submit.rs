@@ -152,27 +152,28 @@ impl Stream {
     #[inline]
     #[track_caller]
     pub(crate) fn begin_launch(&self, kernel: u32) -> Result<BegunLaunch> {
-        if !self.is_captured()
-            && let Some(launch) = self.begin_owners_launch(kernel)
-        {
-            return Ok(BegunLaunch::Owners(launch));
+        if self.lets_launches_begin() {
+            return Ok(BegunLaunch::Owners(self.begin_launch_at_once(kernel)));
         }
         self.begin_other_launch(kernel)
     }
 
-    /// As [`begin_launch`](Self::begin_launch), if this thread has the stream's first ring and nothing is to be
-    /// refused or made current, as of most launches; the stream is not captured. It is in line, in as few
+    /// Whether a launch of this thread has nothing to ask of the stream or its context, as most have: neither is it
+    /// captured, nor the context lost, nor to be made current, nor are launches checked or pointers, or not tracked.
+    #[inline(always)]
+    pub(crate) fn lets_launches_begin(&self) -> bool {
+        !self.is_captured() && self.launches().is_open()
+    }
+
+    /// As [`begin_launch`](Self::begin_launch), of a thread that has seen that it
+    /// [may](Self::lets_launches_begin). It is in line, in as few
     /// instructions as can be: after a call of the driver none of them is in the processor's first caches.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn begin_owners_launch(&self, kernel: u32) -> Option<u64> {
-        let core = self.core();
-        if is_default(self.raw()) || !core.is_healthy() || !core.tracks_launches() {
-            return None;
-        }
+    pub(crate) fn begin_launch_at_once(&self, kernel: u32) -> u64 {
         let stream = self.handle().to_bits();
         self.launches()
-            .begin_as_owner(kernel, Location::caller(), stream)
+            .begin_at_once(kernel, Location::caller(), stream)
     }
 
     /// As [`begin_launch`](Self::begin_launch), of any launch.
@@ -192,6 +193,11 @@ impl Stream {
         }
         let stream = self.handle().to_bits();
         let launch = self.launches().begin(kernel, Location::caller(), stream);
+        if let Some(Launch::Owners(_)) = launch {
+            let needs_its_context = is_default(self.raw());
+            let allowed = || !needs_its_context && core.lets_launches_begin();
+            self.launches().open_gate(allowed);
+        }
         Ok(launch.map_or(BegunLaunch::Unknown, BegunLaunch::Remembered))
     }
 

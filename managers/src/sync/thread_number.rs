@@ -22,6 +22,19 @@ pub(crate) fn this() -> usize {
     }
 }
 
+/// The same plus one; 0 if the thread never asked.
+#[inline]
+pub(crate) fn known() -> usize {
+    NUMBER.with(Cell::get)
+}
+
+/// Has this thread given another number when it asks next: it is that of a child, which was forked from the
+/// thread that has this one.
+#[cfg(unix)]
+pub(crate) fn forget() {
+    NUMBER.with(|own| own.set(0));
+}
+
 #[cold]
 fn first() -> usize {
     // Of std under loom too: the order in which threads come does not matter to any model.

@@ -4,6 +4,7 @@
 mod test_bench;
 
 mod allocations;
+mod at_once;
 mod attributes;
 mod limits;
 mod random;

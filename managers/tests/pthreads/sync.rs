@@ -8,6 +8,7 @@ pub(crate) use std::sync::atomic::{
 };
 
 #[path = "../../src/sync/thread_number.rs"]
+#[allow(dead_code)]
 pub(crate) mod thread_number;
 
 /// As `std::sync::Arc`, whose last drop has a fence, which the sanitizer does not know.

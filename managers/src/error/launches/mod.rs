@@ -5,7 +5,9 @@
 //! words there, which no other stream writes; a wait for the stream that succeeds tells that the
 //! launches before it are complete. Launches that are left when an error comes are suspect.
 
+mod owner_ring;
 mod rings;
+mod shared_ring;
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -22,6 +24,9 @@ pub(crate) use rings::{Launch, Mark, Rings};
 
 /// Suspects that an error names.
 const MOST: usize = 8;
+
+/// The number of kernels beyond all that have one. It fits where a ring keeps it.
+const NAMELESS: u32 = (1 << owner_ring::KERNEL_BITS) - 1;
 
 /// Streams that are gone, and still remembered because a launch on them may still run.
 const GONE: usize = 64;
@@ -56,6 +61,9 @@ impl Launches {
             return number;
         }
         let number = u32::try_from(names.by_number.len()).unwrap_or(u32::MAX);
+        if number >= NAMELESS {
+            return NAMELESS;
+        }
         names.by_number.push(Arc::clone(&name));
         names.numbers.insert(name, number);
         number
@@ -132,6 +140,21 @@ impl Launches {
             });
         }
         told
+    }
+
+    /// What launches ask before they begin has changed: they ask again.
+    pub(crate) fn close_gates(&self) {
+        self.close_gates_if(|| true);
+    }
+
+    /// The same, if `change` says so. A second thread that makes the same change finds the gates closed.
+    pub(crate) fn close_gates_if(&self, change: impl FnOnce() -> bool) {
+        let streams = lock(&self.streams);
+        if change() {
+            for ring in streams.iter() {
+                ring.close_gate();
+            }
+        }
     }
 
     /// Work may run from now on that no ring knows of: other code was given a raw handle, or a

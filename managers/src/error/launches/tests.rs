@@ -70,6 +70,43 @@ fn a_wait_does_not_cover_a_launch_that_is_on_its_way() {
     assert!(named(&launches, &Site::here()).is_empty());
 }
 
+// Without it an owner's launch that the driver has refused could be suspected, or hide those before it.
+#[test]
+fn the_owners_ring_remembers_all_but_the_oldest() {
+    let launches = Launches::default();
+    let ring = launches.ring();
+    let here = Site::here();
+    for number in 0..RING - 1 {
+        assert!(ring.knows_all());
+        launch(&launches, &ring, c"a", number << 25 | 1 << 24);
+    }
+    assert_eq!(ring.open().len() as u64, RING - 1);
+    let refused = ring.begin(launches.name(c"b"), Location::caller(), 1);
+    assert_eq!(named(&launches, &here)[0], "b", "it may run");
+    ring.refused(refused.unwrap());
+    assert_eq!(ring.open().len() as u64, RING - 2);
+    assert!(!ring.knows_all(), "the first is forgotten");
+    launch(&launches, &ring, c"c", 1);
+    assert_eq!(named(&launches, &here)[0], "c");
+    ring.complete(ring.mark());
+    assert!(ring.open().is_empty() && ring.knows_all());
+}
+
+// Without it a thread that is not the owner could write to its ring.
+#[test]
+fn a_gate_is_open_to_the_owner_alone() {
+    let launches = Launches::default();
+    let ring = launches.ring();
+    ring.open_gate(|| false);
+    launch(&launches, &ring, c"a", 1);
+    assert!(!ring.is_open());
+    ring.open_gate(|| true);
+    assert!(ring.is_open());
+    thread::scope(|scope| scope.spawn(|| assert!(!ring.is_open())).join().unwrap());
+    launches.close_gates();
+    assert!(!ring.is_open());
+}
+
 // Without it a loop of one kernel could push all others out of the list, the list be without
 // end, or one launch be named for certain beside another.
 #[test]
@@ -87,7 +124,8 @@ fn each_launch_is_named_once_and_at_most_eight() {
     for (ring, mark) in launches.mark() {
         ring.complete(mark);
     }
-    launch(&launches, &other, c"one", 2);
+    let first_life = 1 << 24 | 2;
+    launch(&launches, &other, c"one", first_life);
     assert!(matches!(certain(false).as_deref(), Some(Blame::OneOf(_))));
     assert!(
         matches!(certain(true).as_deref(), Some(Blame::OneOf(_))),
@@ -105,7 +143,7 @@ fn each_launch_is_named_once_and_at_most_eight() {
     let names = named(&launches, &here);
     assert_eq!((names.len(), &*names[0]), (MOST, "k99"));
     let on_other = Site {
-        stream: ManagedHandle::from_bits(3 << 24),
+        stream: ManagedHandle::from_bits(3 << 24 | 2),
         ..here
     };
     launch(
@@ -182,6 +220,7 @@ fn a_record_is_of_one_launch_under_threads() {
     let launches = Launches::default();
     let ring = launches.ring();
     let stop = AtomicBool::new(false);
+    let life = |kernel| u64::from(kernel) << 24 | 7;
     thread::scope(|scope| {
         for base in [1u32, 1000] {
             let (ring, stop) = (&ring, &stop);
@@ -189,7 +228,7 @@ fn a_record_is_of_one_launch_under_threads() {
                 // One of the two has the owner's ring.
                 for kernel in base..base + 900 {
                     for _ in 0..200 {
-                        let launch = ring.begin(kernel, Location::caller(), u64::from(kernel));
+                        let launch = ring.begin(kernel, Location::caller(), life(kernel));
                         launch.inspect(|&launch| ring.put(launch));
                     }
                 }
@@ -198,7 +237,7 @@ fn a_record_is_of_one_launch_under_threads() {
         }
         while !stop.load(Ordering::Relaxed) {
             for record in ring.open() {
-                assert_eq!(u64::from(record.kernel), record.stream);
+                assert_eq!(record.stream, life(record.kernel));
             }
         }
     });

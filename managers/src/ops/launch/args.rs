@@ -197,6 +197,14 @@ impl<'b> UsedMemory<'b> {
         }
     }
 
+    /// Whether it is ready for work on a stream that
+    /// [lets launches begin](Stream::lets_launches_begin), and nothing is to be told of the work's end.
+    #[inline]
+    pub(crate) fn is_ready(&self, stream: &Stream) -> bool {
+        self.block
+            .is_none_or(|block| stream.is(block.home()) && block.is_plain())
+    }
+
     // By value: what is named is stored for this call alone, and not by all launches.
     #[cold]
     #[inline(never)]
@@ -272,6 +280,10 @@ pub trait List: Sized {
     #[track_caller]
     fn prepare(&self, stream: &Stream) -> Result<()>;
 
+    /// Whether [`prepare`](Self::prepare) and [`end`](Self::end) would do nothing for a launch on a stream that
+    /// [lets launches begin](Stream::lets_launches_begin). It may be false though they would.
+    fn is_ready(&self, stream: &Stream) -> bool;
+
     /// What the kernel gets.
     fn values(&self) -> Self::Values;
 
@@ -332,6 +344,12 @@ macro_rules! tuples {
                     }
                 )*
                 Ok(())
+            }
+
+            #[inline(always)]
+            fn is_ready(&self, stream: &Stream) -> bool {
+                let ($($name,)*) = self;
+                true $(&& $name.memory().is_none_or(|memory| memory.is_ready(stream)))*
             }
 
             #[inline]

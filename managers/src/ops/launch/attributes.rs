@@ -9,7 +9,7 @@ use cupola_sys::driver::{
 };
 
 use super::LaunchConfig;
-use super::kernel::{explain, note_use};
+use super::put::{explain, note_use};
 use crate::error::{Error, Result};
 use crate::module::Function;
 use crate::stream::Stream;

@@ -235,6 +235,10 @@ impl List for LaunchArgs {
         self.expect_stream(stream)
     }
 
+    fn is_ready(&self, stream: &Stream) -> bool {
+        (&self).is_ready(stream)
+    }
+
     fn values(&self) {}
 
     fn pointers(&self, (): &mut ()) -> PointerList {
@@ -266,6 +270,11 @@ impl List for &LaunchArgs {
     #[track_caller]
     fn prepare(&self, stream: &Stream) -> Result<()> {
         (*self).prepare(stream)
+    }
+
+    fn is_ready(&self, stream: &Stream) -> bool {
+        // Memory was made ready when it was added.
+        self.outputs.iter().next().is_none() && self.expect_stream(stream).is_ok()
     }
 
     fn values(&self) {}

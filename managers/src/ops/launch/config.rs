@@ -36,10 +36,16 @@ impl LaunchConfig {
     #[inline]
     #[track_caller]
     pub(super) fn check(&self, function: &Function) -> Result<()> {
-        if self.fits(function.limits()) && self.shared_bytes <= function.known_dynamic_shared() {
-            return Ok(());
+        match self.is_known_to_fit(function) {
+            true => Ok(()),
+            false => self.refuse(function),
         }
-        self.refuse(function)
+    }
+
+    /// Whether the kernel can be launched with this shape; false also where the driver is to be asked.
+    #[inline]
+    pub(super) fn is_known_to_fit(&self, function: &Function) -> bool {
+        self.fits(function.limits()) && self.shared_bytes <= function.known_dynamic_shared()
     }
 
     #[inline]

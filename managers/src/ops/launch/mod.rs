@@ -4,12 +4,15 @@
 //! * [`launch`]: a tuple, or a list made while the program runs ([`LaunchArgs`], `builder`), whose sizes
 //!   are compared with the parameters at each launch.
 //! * [`KernelArg`] (`args`), [`LaunchConfig`] (`config`), [`LaunchAttributes`] (`attributes`).
+//!
+//! All of them go to the driver by `put`.
 
 mod args;
 mod attributes;
 mod builder;
 mod config;
 mod kernel;
+mod put;
 mod signature;
 
 use core::ffi::c_void;
@@ -71,9 +74,9 @@ pub unsafe fn launch(
     arguments: impl KernelArgs,
     stream: &Stream,
 ) -> Result<()> {
-    kernel::check_sizes(function, arguments.sizes())?;
+    put::check_sizes(function, arguments.sizes())?;
     // SAFETY: the conditions are those of this function.
-    unsafe { kernel::put(function, &config, arguments, stream) }
+    unsafe { put::put(function, &config, arguments, stream) }
 }
 
 /// Launches a kernel with attributes (`cuLaunchKernelEx`): as [`launch`], and in clusters, with all
@@ -104,9 +107,9 @@ pub unsafe fn launch_with(
     arguments: impl KernelArgs,
     stream: &Stream,
 ) -> Result<()> {
-    kernel::check_sizes(function, arguments.sizes())?;
+    put::check_sizes(function, arguments.sizes())?;
     // SAFETY: the conditions are those of this function.
-    unsafe { kernel::put_with(function, &config, attributes, arguments, stream) }
+    unsafe { put::put_with(function, &config, attributes, arguments, stream) }
 }
 
 /// Launches a kernel with arguments by address: `pointers[i]` leads to `sizes[i]` bytes.
@@ -134,7 +137,7 @@ pub unsafe fn launch_raw(
     }
     check_launch(function, config, sizes, stream)?;
     // SAFETY: the conditions of this function; the pointers lead to what it has checked.
-    unsafe { kernel::put_pointers(function, &config, pointers, stream) }
+    unsafe { put::put_pointers(function, &config, pointers, stream) }
 }
 
 /// Refuses a launch that is wrong as far as can be told without asking the driver.
@@ -145,6 +148,6 @@ pub(crate) fn check_launch(
     sizes: &[usize],
     stream: &Stream,
 ) -> Result<()> {
-    kernel::check_sizes(function, sizes)?;
-    kernel::check(function, &config, stream)
+    put::check_sizes(function, sizes)?;
+    put::check(function, &config, stream)
 }

@@ -1,0 +1,155 @@
+//! Launches that ask nothing before the driver's call: they ask again once an answer may be another one.
+
+use cupola_managers::buffer::DeviceSliceMut;
+use cupola_managers::ops::{self, InOut, Kernel, LaunchConfig};
+use cupola_managers::{Blame, Buffer, Error, Result, Stream};
+use cupola_sys::driver::id;
+
+use super::Bench;
+
+const PTX: &str = "
+.visible .entry store(.param .u64 to) {
+    .reg .b64 %l1; ld.param.u64 %l1, [to]; st.global.u32 [%l1], 7; ret;
+}
+";
+
+/// An address at which there is no memory.
+const NOWHERE: u64 = 0x10;
+
+const ONE: LaunchConfig = LaunchConfig::linear(1, 1);
+
+struct Stores {
+    bench: Bench,
+    kernel: Kernel<(InOut<u32>,)>,
+    buffer: Buffer<u32>,
+}
+
+impl Stores {
+    /// The stream's launches ask nothing any more.
+    fn new() -> Self {
+        let bench = Bench::new();
+        let function = bench.function(PTX, "store");
+        // SAFETY: the kernel has this parameter.
+        let kernel = unsafe { Kernel::new(function) }.unwrap();
+        let pool = bench.base.pool(8 << 20);
+        let buffer = pool.zeros(8, &bench.stream).unwrap();
+        let stores = Self {
+            bench,
+            kernel,
+            buffer,
+        };
+        for _ in 0..3 {
+            stores.launch().unwrap();
+        }
+        stores
+    }
+
+    #[track_caller]
+    fn launch_at(&self, address: u64, stream: &Stream) -> Result<()> {
+        // SAFETY: the address is the buffer's; or of no memory on purpose, which the software device answers with an error.
+        unsafe {
+            let to = DeviceSliceMut::<u32>::from_raw(address, 8);
+            self.kernel.launch(ONE, (to,), stream)
+        }
+    }
+
+    #[track_caller]
+    fn launch(&self) -> Result<()> {
+        self.launch_at(self.buffer.as_raw(), &self.bench.stream)
+    }
+}
+
+// Without it a launch could go unchecked in checked mode, because one before it was not to be checked.
+#[test]
+fn checked_mode_concerns_the_next_launch() {
+    let stores = Stores::new();
+    let (context, faults) = (&stores.bench.base.context, &stores.bench.base.faults);
+    let waits = || faults.count(id::cuStreamSynchronize);
+    for _ in 0..2 {
+        context.set_checked(true);
+        let before = waits();
+        stores.launch().unwrap();
+        stores.launch().unwrap();
+        assert_eq!(waits(), before + 2);
+        context.set_checked(false);
+        stores.launch().unwrap();
+        assert_eq!(waits(), before + 2);
+    }
+}
+
+// Without it an address could go unchecked, because that of a launch before was not to be checked.
+#[test]
+fn checks_of_addresses_concern_the_next_launch() {
+    let stores = Stores::new();
+    let (context, stream) = (&stores.bench.base.context, &stores.bench.stream);
+    context.set_pointer_checks(true);
+    for _ in 0..2 {
+        let refused = stores.launch_at(NOWHERE, stream).unwrap_err();
+        assert!(matches!(refused, Error::Pointer { .. }), "{refused}");
+    }
+    context.set_pointer_checks(false);
+    stores.launch().unwrap();
+}
+
+// Without it a launch could be suspected that is not to be remembered.
+#[test]
+fn tracking_concerns_the_next_launch() {
+    let stores = Stores::new();
+    let (context, stream) = (&stores.bench.base.context, &stores.bench.stream);
+    ops::synchronize(stream).unwrap();
+    context.set_tracking(false);
+    stores.launch_at(NOWHERE, stream).unwrap();
+    let error = ops::synchronize(stream).unwrap_err();
+    assert_eq!(error.cause().unwrap().blame, None, "{error}");
+}
+
+// Without it a launch could be put on a stream of a context that is lost, as those before it were while it was
+// not.
+#[test]
+fn a_loss_concerns_the_next_launch() {
+    let stores = Stores::new();
+    let (base, stream) = (&stores.bench.base, &stores.bench.stream);
+    let other = base.stream();
+    for _ in 0..2 {
+        stores.launch_at(stores.buffer.as_raw(), &other).unwrap();
+    }
+    stores.launch_at(NOWHERE, stream).unwrap();
+    let line = line!() - 1;
+    let error = ops::synchronize(stream).unwrap_err();
+    let Some(Blame::OneOf(list)) = error.cause().unwrap().blame.as_deref() else {
+        panic!("{error}");
+    };
+    let newest = &list[0].site;
+    assert_eq!(newest.location.line(), line, "{error}");
+    assert_eq!(newest.stream, Some(stream.handle()), "{error}");
+    base.faults.reset();
+    for stream in [stream, &other] {
+        let refused = stores
+            .launch_at(stores.buffer.as_raw(), stream)
+            .unwrap_err();
+        assert!(matches!(refused, Error::Poisoned { .. }), "{refused}");
+    }
+    assert_eq!(base.faults.count(id::cuLaunchKernel), 0);
+}
+
+// Without it a launch could be remembered under a name that its stream had in another life.
+#[test]
+fn a_launch_is_of_the_life_of_its_stream() {
+    let stores = Stores::new();
+    let base = &stores.bench.base;
+    let mut handles = Vec::new();
+    for _ in 0..3 {
+        let stream = base.stream();
+        stores.launch_at(stores.buffer.as_raw(), &stream).unwrap();
+        handles.push(stream.handle());
+        ops::synchronize(&stream).unwrap();
+    }
+    assert_ne!(handles[0], handles[1]);
+    let stream = base.stream();
+    stores.launch_at(NOWHERE, &stream).unwrap();
+    let error = ops::synchronize(&stream).unwrap_err();
+    let Some(Blame::OneOf(list)) = error.cause().unwrap().blame.as_deref() else {
+        panic!("{error}");
+    };
+    assert_eq!(list[0].site.stream, Some(stream.handle()), "{error}");
+}
