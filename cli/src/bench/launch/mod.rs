@@ -4,16 +4,18 @@ mod allocations;
 #[cfg(feature = "peers")]
 mod peer;
 
-use std::ptr;
+use std::ffi::c_void;
 use std::time::Instant;
+use std::{mem, ptr};
 
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
 use cupola_managers::module::Function;
 use cupola_managers::ops::{self, In, InOut, Kernel, LaunchArgs, LaunchConfig};
 use cupola_managers::{Buffer, Context, Device, Error, PoolConfig, Stream};
-use cupola_sys::driver::{CUfunction, CUstream, DriverError};
+use cupola_sys::driver::{CUfunction, CUresult, CUstream, DriverError, id, pfn};
 
 use super::{Figures, median};
+use crate::trace::SplitMix;
 
 /// A kernel that does nothing with five arguments.
 const PTX: &str = "
@@ -124,14 +126,29 @@ impl Bench {
     }
 }
 
+/// The address of the driver's own call. Kernels of the software device are launched by a method alone.
+fn driver_call(
+    bench: &Bench,
+    is_software: bool,
+) -> Result<Option<pfn::cuLaunchKernel>, LaunchError> {
+    if is_software {
+        return Ok(None);
+    }
+    let address = bench.context.driver().address(id::cuLaunchKernel)?;
+    // SAFETY: that function's address.
+    Ok(Some(unsafe {
+        mem::transmute::<*const c_void, pfn::cuLaunchKernel>(address)
+    }))
+}
+
 /// The driver's own call.
 fn by_hand(
     bench: &Bench,
+    call: Option<pfn::cuLaunchKernel>,
     function: CUfunction,
     stream: CUstream,
     launch: u32,
 ) -> Result<(), LaunchError> {
-    let driver = bench.context.driver();
     let (mut n, mut a, mut b) = (u64::from(launch), 2.0_f32, 3_u32);
     let (mut x, mut y) = (bench.x.as_raw(), bench.y.as_raw());
     let mut pointers = [
@@ -141,13 +158,25 @@ fn by_hand(
         (&raw mut x).cast(),
         (&raw mut y).cast(),
     ];
+    let (pointers, none) = (pointers.as_mut_ptr(), ptr::null_mut());
+    let Some(call) = call else {
+        let driver = bench.context.driver();
+        // SAFETY: as below.
+        unsafe { driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, pointers, none) }?;
+        return Ok(());
+    };
     // SAFETY: function and stream are alive, the pointers lead to values of the kernel's parameters,
     // and it touches nothing.
-    unsafe {
-        let (pointers, none) = (pointers.as_mut_ptr(), ptr::null_mut());
-        driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, pointers, none)
-    }?;
-    Ok(())
+    match unsafe { call(function, 1, 1, 1, 32, 1, 1, 0, stream, pointers, none) } {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        code => Err(refused(code)),
+    }
+}
+
+#[cold]
+fn refused(code: CUresult) -> LaunchError {
+    let symbol = id::cuLaunchKernel;
+    LaunchError::Driver(DriverError::Failed { symbol, code })
 }
 
 /// Buffers of a pool whose blocks are noted by address, of which a launch is given two.
@@ -177,7 +206,9 @@ fn by_address<'m>(
 ) -> Form<'m> {
     let addresses = [300, 700].map(|place| noted.buffers[place].as_raw());
     let launch = move |n| {
-        bench.context.set_pointer_checks(name == CHECKED);
+        if n == 0 {
+            bench.context.set_pointer_checks(name == CHECKED);
+        }
         let [x, y] = addresses;
         // SAFETY: the elements of buffers that outlive all launches, which touch nothing.
         unsafe {
@@ -199,7 +230,8 @@ fn by_address<'m>(
 /// # Errors
 /// What the driver, or another library, returned.
 pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, LaunchError> {
-    let (rounds, launches) = match (quick, name.contains("software")) {
+    let is_software = name.contains("software");
+    let (rounds, launches) = match (quick, is_software) {
         (true, _) => (1, 4),
         (false, true) => (101, 64),
         // Differences of some tens of nanoseconds, where single rounds differ by hundreds: many rounds,
@@ -209,6 +241,7 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Launch
     let mut figures = Figures::new("launch", name);
     let bench = Bench::new(device)?;
     let (function, stream) = (bench.function.as_raw(), bench.stream.as_raw());
+    let call = driver_call(&bench, is_software)?;
     // SAFETY: the parameters of `nothing` are these.
     let kernel = unsafe { Kernel::<Nothing>::new(bench.function.clone()) }?;
     // Written by no launch, but lent as if it were.
@@ -218,8 +251,12 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Launch
     let noted = Noted::new(&bench)?;
     let settle = || Ok(ops::synchronize(&bench.stream)?);
     let mut forms = vec![
-        Form::new(RAW, |n| by_hand(&bench, function, stream, n), settle),
-        Form::new(AGAIN, |n| by_hand(&bench, function, stream, n), settle),
+        Form::new(RAW, |n| by_hand(&bench, call, function, stream, n), settle),
+        Form::new(
+            AGAIN,
+            |n| by_hand(&bench, call, function, stream, n),
+            settle,
+        ),
         Form::new(
             TYPED,
             |n| {
@@ -264,17 +301,16 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Launch
     figures
         .notes
         .push("without cudarc's rows: build with --features peers".into());
-    let count = forms.len();
-    for round in 0..=rounds {
-        for turn in 0..count {
-            // By turns, and there and back: which comes first, and after which, may matter.
-            let place = (turn + round / 2) % count;
-            let place = if round % 2 == 0 {
-                place
-            } else {
-                count - 1 - place
-            };
-            forms[place].round(launches)?;
+    let mut order: Vec<usize> = (0..forms.len()).collect();
+    let mut random = SplitMix(13);
+    for _ in 0..=rounds {
+        // By turns, each after each other one as often: what a form leaves in the processor's caches is not the
+        // same.
+        for place in (1..order.len()).rev() {
+            order.swap(place, random.below(place as u64 + 1) as usize);
+        }
+        for &form in &order {
+            forms[form].round(launches)?;
         }
     }
     // The first round warms up.
