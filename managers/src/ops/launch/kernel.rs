@@ -111,7 +111,7 @@ impl<S: Signature> Kernel<S> {
     /// there the promise below is all that there is.
     ///
     /// # Errors
-    /// [`Error::Arguments`], which lists both in full.
+    /// [`Error::Arguments`](crate::Error::Arguments), which lists both in full.
     ///
     /// # Safety
     /// The kernel's parameters are of the types of `S`, which have the layout of the device code's:
@@ -135,7 +135,7 @@ impl<S: Signature> Kernel<S> {
     /// Launches the kernel (`cuLaunchKernel`), as [`launch`](super::launch) does.
     ///
     /// # Errors
-    /// As [`launch`](super::launch), but for [`Error::Arguments`].
+    /// As [`launch`](super::launch), but for [`Error::Arguments`](crate::Error::Arguments).
     ///
     /// # Safety
     /// With these arguments and this many threads the kernel reads and writes only device memory that
@@ -157,7 +157,7 @@ impl<S: Signature> Kernel<S> {
     /// Launches the kernel with attributes, as [`launch_with`](super::launch_with) does.
     ///
     /// # Errors
-    /// As [`launch_with`](super::launch_with), but for [`Error::Arguments`].
+    /// As [`launch_with`](super::launch_with), but for [`Error::Arguments`](crate::Error::Arguments).
     ///
     /// # Safety
     /// The condition of [`launch`](Self::launch).
