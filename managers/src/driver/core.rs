@@ -366,10 +366,14 @@ impl ContextCore {
 
     #[cold]
     fn unhealthy(&self) -> Result<()> {
-        match self.latch().get() {
-            Some(first) => Err(self.lost_to(first)),
-            None => Err(Error::Forked),
+        let Some(first) = self.latch().get() else {
+            return Err(Error::Forked);
+        };
+        if !self.origin.is_elsewhere() {
+            // The thread that lost it may not have done so yet, and what this one launches next is refused too.
+            self.launches().close_gates();
         }
+        Err(self.lost_to(first))
     }
 
     /// Whether the context is not lost, and this is its process.
@@ -456,6 +460,11 @@ impl ContextCore {
 
     /// Sets one of the flags that launches ask.
     fn set(&self, flag: &AtomicBool, value: bool) {
+        if self.not_forked().is_err() {
+            // No gate is open here, and a thread of the parent may have held the lock.
+            flag.store(value, Ordering::Relaxed);
+            return;
+        }
         self.launches()
             .close_gates_if(|| flag.swap(value, Ordering::Relaxed) != value);
     }

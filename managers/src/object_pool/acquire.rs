@@ -159,7 +159,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
                 let content = unsafe { node.as_ref().empty() };
                 // SAFETY: it is empty and ours alone.
                 unsafe { lease::vacate(node) };
-                self.settle(content, held)
+                self.settle_again(content, held)
             }
             Unborn::Closed => {
                 // SAFETY: claimed, so it is ours alone. An error of its destruction is no error of
@@ -170,9 +170,16 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             Unborn::Worn => {
                 // SAFETY: claimed, so it is ours alone.
                 let content = unsafe { lease::wear_out(node) };
-                self.settle(content, held)
+                self.settle_again(content, held)
             }
         })
+    }
+
+    /// As [`settle`](Self::settle), of an object that was in another node.
+    #[track_caller]
+    fn settle_again(&self, mut content: Content<T>, held: bool) -> Result<Leased<T, G>> {
+        content.value.moved();
+        self.settle(content, held)
     }
 
     /// Begins a life.

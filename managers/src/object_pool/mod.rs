@@ -66,6 +66,9 @@ pub(crate) trait Reusable: Send + Sync + 'static {
     #[inline]
     fn renew(&self) {}
 
+    /// It is about to live in another node, under other names than before.
+    fn moved(&mut self) {}
+
     /// The threads that have leases of it in stock ([`LeaseStock`]); `None` when there can be none.
     #[inline]
     fn holders(&self) -> Option<&LeaseHolders> {

@@ -202,6 +202,12 @@ impl Reusable for RawStream {
         self.owned && self.core.is_healthy()
     }
 
+    fn moved(&mut self) {
+        // Launches that may still run keep the name under which they were made.
+        self.launches.close();
+        self.launches = self.core.launches().ring();
+    }
+
     fn holders(&self) -> Option<&LeaseHolders> {
         // In a fork another thread may have left a lock taken.
         self.core.not_forked().is_ok().then_some(&self.holders)

@@ -1,9 +1,10 @@
 //! Launches that ask nothing before the driver's call: they ask again once an answer may be another one.
 
 use cupola_managers::buffer::DeviceSliceMut;
-use cupola_managers::ops::{self, InOut, Kernel, LaunchConfig};
+use cupola_managers::ops::{self, InOut, Kernel, KernelArg, LaunchConfig};
+use cupola_managers::stream::StreamHandle;
 use cupola_managers::{Blame, Buffer, Error, Result, Stream};
-use cupola_sys::driver::id;
+use cupola_sys::driver::{CUresult, id};
 
 use super::Bench;
 
@@ -65,8 +66,13 @@ fn checked_mode_concerns_the_next_launch() {
     let stores = Stores::new();
     let (context, faults) = (&stores.bench.base.context, &stores.bench.base.faults);
     let waits = || faults.count(id::cuStreamSynchronize);
-    for _ in 0..2 {
-        context.set_checked(true);
+    for by_another_thread in [false, true] {
+        match by_another_thread {
+            false => context.set_checked(true),
+            true => std::thread::scope(|scope| {
+                scope.spawn(|| context.set_checked(true));
+            }),
+        }
         let before = waits();
         stores.launch().unwrap();
         stores.launch().unwrap();
@@ -144,7 +150,9 @@ fn a_launch_is_of_the_life_of_its_stream() {
         handles.push(stream.handle());
         ops::synchronize(&stream).unwrap();
     }
-    assert_ne!(handles[0], handles[1]);
+    let place = |handle: StreamHandle| (handle.manager(), handle.index());
+    assert_eq!(place(handles[0]), place(handles[2]));
+    assert_ne!(handles[0].generation(), handles[2].generation());
     let stream = base.stream();
     stores.launch_at(NOWHERE, &stream).unwrap();
     let error = ops::synchronize(&stream).unwrap_err();
@@ -152,4 +160,109 @@ fn a_launch_is_of_the_life_of_its_stream() {
         panic!("{error}");
     };
     assert_eq!(list[0].site.stream, Some(stream.handle()), "{error}");
+}
+
+// Without it a launch could be remembered under the name of another stream: that of the place where its stream was
+// before the names there were used up.
+#[cfg(feature = "test-utils")]
+#[test]
+fn a_launch_is_of_the_place_of_its_stream() {
+    use cupola_managers::testing::TestConfig;
+
+    let base = super::TestBench::on(super::hopper());
+    let lives = TestConfig::new().lives(2);
+    base.context.streams().configure_for_test(lives).unwrap();
+    let stream = base.stream();
+    let (first, raw) = (stream.handle(), stream.as_raw());
+    let bench = Bench { base, stream };
+    let function = bench.function(PTX, "store");
+    // SAFETY: the kernel has this parameter.
+    let kernel = unsafe { Kernel::<(InOut<u32>,)>::new(function) }.unwrap();
+    let launch = |stream: &Stream| {
+        // SAFETY: an address of no memory on purpose, which the software device answers with an error.
+        unsafe {
+            let to = DeviceSliceMut::<u32>::from_raw(NOWHERE, 8);
+            kernel.launch(ONE, (to,), stream)
+        }
+    };
+    let nothing = "\n.visible .entry nothing() { ret; }\n";
+    let nothing = bench.function(nothing, "nothing");
+    // SAFETY: the kernel has no parameters.
+    let well = |stream: &Stream| unsafe { ops::launch(&nothing, ONE, (), stream) };
+    let Bench { base, mut stream } = bench;
+    while stream.handle().index() == first.index() {
+        well(&stream).unwrap();
+        drop(stream);
+        stream = base.stream();
+    }
+    assert_eq!(stream.as_raw(), raw);
+    for _ in 0..2 {
+        well(&stream).unwrap();
+    }
+    ops::synchronize(&stream).unwrap();
+    launch(&stream).unwrap();
+    let error = ops::synchronize(&stream).unwrap_err();
+    let Some(Blame::OneOf(list)) = error.cause().unwrap().blame.as_deref() else {
+        panic!("{error}");
+    };
+    assert_eq!(list[0].site.stream, Some(stream.handle()), "{error}");
+}
+
+/// An argument of a type of the program's own, whose code does something.
+struct Meddling<F>(F);
+
+impl<F: Fn()> KernelArg for Meddling<F> {
+    type Value = u64;
+
+    fn value(&self) -> u64 {
+        (self.0)();
+        0
+    }
+}
+
+// Without it a launch could go unchecked that an argument of the program's own has put under checked mode.
+#[test]
+fn an_argument_may_change_what_a_launch_asks() {
+    let stores = Stores::new();
+    let (base, stream) = (&stores.bench.base, &stores.bench.stream);
+    let ptx = "\n.visible .entry takes(.param .u64 n) { ret; }\n";
+    let function = stores.bench.function(ptx, "takes");
+    let takes = |change: &dyn Fn()| {
+        // SAFETY: the kernel has this parameter, and touches nothing.
+        unsafe { ops::launch(&function, ONE, (Meddling(change),), stream) }
+    };
+    takes(&|| ()).unwrap();
+    takes(&|| ()).unwrap();
+    let waits = || base.faults.count(id::cuStreamSynchronize);
+    let before = waits();
+    takes(&|| base.context.set_checked(true)).unwrap();
+    assert_eq!(waits(), before + 1);
+}
+
+// Without it a launch that the driver refuses could pass for one that it took, or the error name another line.
+#[test]
+fn a_refused_launch_is_an_error_of_its_line() {
+    let stores = Stores::new();
+    let faults = &stores.bench.base.faults;
+    let fail = |code| {
+        let next = faults.count(id::cuLaunchKernel) + 1;
+        faults.fail(id::cuLaunchKernel, next, code);
+    };
+    let code = CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    fail(code);
+    let refused = stores.launch().unwrap_err();
+    let line = line!() - 1;
+    assert_eq!(refused.status(), Some(code));
+    let location = refused.location().unwrap();
+    assert_eq!((location.file(), location.line()), (file!(), line));
+    stores.launch().unwrap();
+    let before = faults.count(id::cuLaunchKernel);
+    // Refused because none is current, as drivers before 580 may: once more with its own.
+    let driver = stores.bench.base.context.driver();
+    // SAFETY: no context is current then, which is that of this crate's next call all the same.
+    unsafe { driver.cuCtxSetCurrent(std::ptr::null_mut()) }.unwrap();
+    fail(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    stores.launch().unwrap();
+    assert_eq!(faults.count(id::cuLaunchKernel), before + 2);
+    ops::synchronize(&stores.bench.stream).unwrap();
 }

@@ -3,12 +3,14 @@
 use core::panic::Location;
 use core::ptr;
 
+use cupola_core::{Handle, tag};
+
 use super::rings::{RING, Record};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, thread_number};
 
-/// Low bits of a stream's handle, which say whose name it is and are the same in all lives; and of an entry's
-/// word, where they are the number of the kernel.
-pub(super) const KERNEL_BITS: u32 = 24;
+/// Low bits of a stream's handle, which say whose name it is and are the same in all lives that it has in one place
+/// ([`moved`](crate::object_pool::Reusable::moved)); and of an entry's word, where they are the number of the kernel.
+pub(super) const KERNEL_BITS: u32 = Handle::<tag::Stream>::INDEX_BITS;
 
 /// No thread has this number, and one that never asked for its own does not either.
 const CLOSED: usize = usize::MAX;
@@ -86,6 +88,7 @@ impl OwnerRing {
     /// Has the owner, which this thread is, ask nothing before its launches as long as that is `allowed`. A thread
     /// that takes the permission away [closes](Self::close) the gate after.
     pub(super) fn open(&self, allowed: impl Fn() -> bool) {
+        debug_assert!(self.is_mine());
         if self.is_open() || !allowed() {
             return;
         }
@@ -129,6 +132,7 @@ impl OwnerRing {
     /// and the driver has had the launch before.
     #[inline(always)]
     pub(super) fn begin(&self, record: Record) -> u64 {
+        debug_assert!(self.is_mine() || mutant!("launches_each_thread_is_the_owner"));
         let launch = self.next.load(Ordering::Relaxed);
         self.next.store(launch + 1, Ordering::Relaxed);
         // Release: a thread that sees one of the fields sees how many launches were begun before.

@@ -5,7 +5,7 @@
 //!   are compared with the parameters at each launch.
 //! * [`KernelArg`] (`args`), [`LaunchConfig`] (`config`), [`LaunchAttributes`] (`attributes`).
 //!
-//! All of them go to the driver by `put`.
+//! How a launch goes to the driver is in `put`, and of one with attributes in `attributes`.
 
 mod args;
 mod attributes;

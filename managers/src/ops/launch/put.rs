@@ -67,7 +67,8 @@ fn prepare<L: List>(
     arguments.prepare(stream)
 }
 
-/// Launches a kernel (`cuLaunchKernel`): all launches without attributes come by here. Most have nothing to ask or to
+/// Launches a kernel (`cuLaunchKernel`): all launches without attributes come by here, but for those with raw
+/// pointers. Most have nothing to ask or to
 /// prepare: of them this is all, in line with the caller, who has shape and arguments in registers.
 ///
 /// # Safety
@@ -81,34 +82,30 @@ pub(super) unsafe fn put<L: List>(
     arguments: L,
     stream: &Stream,
 ) -> Result<()> {
-    if !stream.lets_launches_begin()
-        || !function.is_noted(stream)
-        || !config.is_known_to_fit(function)
-        || !arguments.is_ready(stream)
-    {
-        // SAFETY: the conditions of this function.
-        return unsafe { put_any(function, *config, arguments, stream) };
-    }
-    let mut values = arguments.values();
-    let mut pointers = arguments.pointers(&mut values);
-    let pointers = pointers.as_mut().as_mut_ptr();
-    let launch = stream.begin_launch_at_once(function.number());
-    // SAFETY: the conditions of this function; the pointers lead to the values, and memory among these is
-    // ready.
-    match unsafe { call(function, config, pointers, stream) } {
-        Ok(()) => {
-            stream.launches().put_as_owner(launch);
-            Ok(())
-        }
-        Err(refused) => {
+    if function.is_noted(stream) && config.is_known_to_fit(function) && arguments.is_ready(stream) {
+        let mut values = arguments.values();
+        let mut pointers = arguments.pointers(&mut values);
+        let pointers = pointers.as_mut().as_mut_ptr();
+        // Last: an argument may be of a type of the caller's, whose code could change the answer.
+        if stream.lets_launches_begin() {
+            let launch = stream.begin_launch_at_once(function.number());
+            // SAFETY: the conditions of this function; the pointers lead to the values, and memory among
+            // these is ready.
+            let launched = unsafe { call(function, config, pointers, stream) };
+            let Err(refused) = launched else {
+                stream.launches().put_as_owner(launch);
+                return Ok(());
+            };
             // SAFETY: as above.
-            unsafe {
+            return unsafe {
                 put_again(
                     function, *config, &arguments, pointers, stream, launch, refused,
                 )
-            }
+            };
         }
     }
+    // SAFETY: the conditions of this function.
+    unsafe { put_any(function, *config, arguments, stream) }
 }
 
 /// A launch that the driver has refused at first: it may be that the context is to be current.
