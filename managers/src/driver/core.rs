@@ -403,7 +403,7 @@ impl ContextCore {
     /// Whether a launch has nothing to ask of the context before it begins, until
     /// [gates are closed](Launches::close_gates).
     pub(crate) fn lets_launches_begin(&self) -> bool {
-        let plain = self.tracks_launches() && !self.is_checked() && !self.checks_pointers();
+        let plain = self.tracks_launches() && !self.is_checked();
         plain && self.is_healthy() && self.origin.renumbers_threads()
     }
 
@@ -426,7 +426,7 @@ impl ContextCore {
     }
 
     pub(crate) fn set_checks_pointers(&self, checks: bool) {
-        self.set(&self.checks_pointers, checks);
+        self.checks_pointers.store(checks, Ordering::Relaxed);
     }
 
     /// The blocks of the pools that were made while addresses are checked, of all execution managers

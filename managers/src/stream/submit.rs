@@ -159,8 +159,8 @@ impl Stream {
     }
 
     /// Whether a launch of this thread has nothing to ask of the stream or its context, as most have: neither is the
-    /// stream captured, nor the context lost, of the parent of a fork or to be made current, nor are launches checked,
-    /// or pointers, or launches not tracked.
+    /// stream captured, nor the context lost, of the parent of a fork or to be made current, nor are launches checked
+    /// or not tracked.
     #[inline(always)]
     pub(crate) fn lets_launches_begin(&self) -> bool {
         !self.is_captured() && self.launches().is_open()

@@ -206,9 +206,7 @@ fn by_address<'m>(
 ) -> Form<'m> {
     let addresses = [300, 700].map(|place| noted.buffers[place].as_raw());
     let launch = move |n| {
-        if n == 0 {
-            bench.context.set_pointer_checks(name == CHECKED);
-        }
+        bench.context.set_pointer_checks(name == CHECKED);
         let [x, y] = addresses;
         // SAFETY: the elements of buffers that outlive all launches, which touch nothing.
         unsafe {

@@ -200,9 +200,12 @@ impl<'b> UsedMemory<'b> {
     /// Whether it is ready for work on a stream that
     /// [lets launches begin](Stream::lets_launches_begin), and nothing is to be told of the work's end.
     #[inline]
+    #[track_caller]
     pub(crate) fn is_ready(&self, stream: &Stream) -> bool {
-        self.block
-            .is_none_or(|block| stream.is(block.home()) && block.is_plain())
+        match self.block {
+            Some(block) => stream.is(block.home()) && block.is_plain(),
+            None => check_pointer(stream.core(), self.address, self.bytes).is_ok(),
+        }
     }
 
     // By value: what is named is stored for this call alone, and not by all launches.
@@ -282,6 +285,7 @@ pub trait List: Sized {
 
     /// Whether [`prepare`](Self::prepare) and [`end`](Self::end) would do nothing for a launch on a stream that
     /// [lets launches begin](Stream::lets_launches_begin). It may be false though they would.
+    #[track_caller]
     fn is_ready(&self, stream: &Stream) -> bool;
 
     /// What the kernel gets.
@@ -347,6 +351,7 @@ macro_rules! tuples {
             }
 
             #[inline(always)]
+            #[track_caller]
             fn is_ready(&self, stream: &Stream) -> bool {
                 let ($($name,)*) = self;
                 true $(&& $name.memory().is_none_or(|memory| memory.is_ready(stream)))*
