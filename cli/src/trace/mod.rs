@@ -30,7 +30,6 @@ use flate2::bufread::MultiGzDecoder;
 
 pub use error::TraceError;
 use snapshot::Encoding;
-#[cfg(feature = "sim")]
 pub(crate) use spread::SplitMix;
 
 /// The bundled trace, compressed as it is committed.

@@ -89,6 +89,24 @@ fn checks_of_addresses_concern_the_next_launch() {
     let stores = Stores::new();
     let (context, stream) = (&stores.bench.base.context, &stores.bench.stream);
     context.set_pointer_checks(true);
+    let asked = || stores.bench.base.faults.count(id::cuPointerGetAttribute);
+    let before = asked();
+    stores.launch().unwrap();
+    let once = asked() - before;
+    assert!(once > 0, "the pool is from before the checks");
+    stores.launch().unwrap();
+    assert_eq!(asked() - before, 2 * once);
+    // What the question is refused with is the launch's error.
+    let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+    stores
+        .bench
+        .base
+        .faults
+        .fail(id::cuPointerGetAttribute, asked() + 1, code);
+    let error = stores.launch().unwrap_err();
+    let line = line!() - 1;
+    assert_eq!(error.status(), Some(code));
+    assert_eq!(error.location().unwrap().line(), line);
     for _ in 0..2 {
         let refused = stores.launch_at(NOWHERE, stream).unwrap_err();
         assert!(matches!(refused, Error::Pointer { .. }), "{refused}");
@@ -231,8 +249,11 @@ fn an_argument_may_change_what_a_launch_asks() {
         // SAFETY: the kernel has this parameter, and touches nothing.
         unsafe { ops::launch(&function, ONE, (Meddling(change),), stream) }
     };
-    takes(&|| ()).unwrap();
-    takes(&|| ()).unwrap();
+    let calls = std::cell::Cell::new(0);
+    for launches in 1..4 {
+        takes(&|| calls.set(calls.get() + 1)).unwrap();
+        assert_eq!(calls.get(), launches, "a value is asked for once");
+    }
     let waits = || base.faults.count(id::cuStreamSynchronize);
     let before = waits();
     takes(&|| base.context.set_checked(true)).unwrap();

@@ -88,10 +88,10 @@ impl OwnerRing {
     /// Has the owner, which this thread is, ask nothing before its launches as long as that is `allowed`. A thread
     /// that takes the permission away [closes](Self::close) the gate after.
     pub(super) fn open(&self, allowed: impl Fn() -> bool) {
-        debug_assert!(self.is_mine());
         if self.is_open() || !allowed() {
             return;
         }
+        debug_assert!(self.is_mine());
         let this = thread_number::this() + 1;
         self.gate.store(this, Ordering::Relaxed);
         // Either this sees that it is allowed no more, or the thread that closes the gate does so after.

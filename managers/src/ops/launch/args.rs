@@ -201,10 +201,10 @@ impl<'b> UsedMemory<'b> {
     /// [lets launches begin](Stream::lets_launches_begin), and nothing is to be told of the work's end.
     #[inline]
     #[track_caller]
-    pub(crate) fn is_ready(&self, stream: &Stream) -> bool {
+    pub(crate) fn is_ready(&self, stream: &Stream) -> Result<bool> {
         match self.block {
-            Some(block) => stream.is(block.home()) && block.is_plain(),
-            None => check_pointer(stream.core(), self.address, self.bytes).is_ok(),
+            Some(block) => Ok(stream.is(block.home()) && block.is_plain()),
+            None => check_pointer(stream.core(), self.address, self.bytes).map(|()| true),
         }
     }
 
@@ -285,8 +285,11 @@ pub trait List: Sized {
 
     /// Whether [`prepare`](Self::prepare) and [`end`](Self::end) would do nothing for a launch on a stream that
     /// [lets launches begin](Stream::lets_launches_begin). It may be false though they would.
+    ///
+    /// # Errors
+    /// As of `prepare`: an address that is looked for is looked for here.
     #[track_caller]
-    fn is_ready(&self, stream: &Stream) -> bool;
+    fn is_ready(&self, stream: &Stream) -> Result<bool>;
 
     /// What the kernel gets.
     fn values(&self) -> Self::Values;
@@ -352,9 +355,16 @@ macro_rules! tuples {
 
             #[inline(always)]
             #[track_caller]
-            fn is_ready(&self, stream: &Stream) -> bool {
+            fn is_ready(&self, stream: &Stream) -> Result<bool> {
                 let ($($name,)*) = self;
-                true $(&& $name.memory().is_none_or(|memory| memory.is_ready(stream)))*
+                $(
+                    if let Some(memory) = $name.memory()
+                        && !memory.is_ready(stream)?
+                    {
+                        return Ok(false);
+                    }
+                )*
+                Ok(true)
             }
 
             #[inline]

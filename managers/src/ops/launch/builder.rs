@@ -235,7 +235,7 @@ impl List for LaunchArgs {
         self.expect_stream(stream)
     }
 
-    fn is_ready(&self, stream: &Stream) -> bool {
+    fn is_ready(&self, stream: &Stream) -> Result<bool> {
         (&self).is_ready(stream)
     }
 
@@ -272,9 +272,10 @@ impl List for &LaunchArgs {
         (*self).prepare(stream)
     }
 
-    fn is_ready(&self, stream: &Stream) -> bool {
+    fn is_ready(&self, stream: &Stream) -> Result<bool> {
         // Memory was made ready when it was added.
-        self.outputs.iter().next().is_none() && self.expect_stream(stream).is_ok()
+        self.expect_stream(stream)?;
+        Ok(self.outputs.iter().next().is_none())
     }
 
     fn values(&self) {}

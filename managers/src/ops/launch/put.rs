@@ -82,11 +82,22 @@ pub(super) unsafe fn put<L: List>(
     arguments: L,
     stream: &Stream,
 ) -> Result<()> {
-    if function.is_noted(stream) && config.is_known_to_fit(function) && arguments.is_ready(stream) {
+    if stream.lets_launches_begin()
+        && function.is_noted(stream)
+        && config.is_known_to_fit(function)
+        && match arguments.is_ready(stream) {
+            Ok(ready) => ready,
+            Err(refused) => {
+                let launch = LaunchId { function, config };
+                // SAFETY: memory among the arguments is alive, which is a condition of this function.
+                return unsafe { end_failed(&arguments, stream, refused, launch) };
+            }
+        }
+    {
         let mut values = arguments.values();
         let mut pointers = arguments.pointers(&mut values);
         let pointers = pointers.as_mut().as_mut_ptr();
-        // Last: an argument may be of a type of the caller's, whose code could change the answer.
+        // Once more: an argument may be of a type of the caller's, whose code could change the answer.
         if stream.lets_launches_begin() {
             let launch = stream.begin_launch_at_once(function.number());
             // SAFETY: the conditions of this function; the pointers lead to the values, and memory among
@@ -326,4 +337,39 @@ pub(super) fn explain(error: Error, function: &Function, config: LaunchConfig) -
     function
         .too_much_shared(config.shared_bytes)
         .unwrap_or(error)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::ops;
+    use crate::test_bench::TestBench;
+
+    // Without it launches could go the long way for ever, or the short one where they are to be checked.
+    #[test]
+    fn launches_ask_nothing_after_the_first() {
+        let bench = TestBench::new();
+        let ptx =
+            ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+        let module = bench.context.modules().load_ptx(ptx).unwrap();
+        let function = module.function("nothing").unwrap();
+        let launch = |stream: &Stream| {
+            // SAFETY: the kernel has no parameters and touches nothing.
+            unsafe { ops::launch(&function, LaunchConfig::linear(1, 1), (), stream) }.unwrap();
+            stream.lets_launches_begin() && function.is_noted(stream)
+        };
+        let stream = bench.stream();
+        assert!(!stream.lets_launches_begin());
+        assert!(launch(&stream));
+        bench.context.set_checked(true);
+        assert!(!stream.lets_launches_begin() && !launch(&stream));
+        bench.context.set_checked(false);
+        assert!(launch(&stream));
+        bench.context.set_tracking(false);
+        assert!(!launch(&stream));
+        bench.context.set_tracking(true);
+        assert!(launch(&stream));
+        // A default stream needs its context to be current.
+        assert!(!launch(&bench.context.streams().legacy_default().unwrap()));
+    }
 }
