@@ -51,6 +51,15 @@ impl Known {
     }
 }
 
+/// Three launches, each with a line of its own.
+fn three(launches: &Launches) -> [Known; 3] {
+    [
+        Known::new(launches, 1, c"a"),
+        Known::new(launches, 2, c"b"),
+        Known::new(launches, 3, c"c"),
+    ]
+}
+
 /// A thread that has ended has the first ring: all that come now share the other.
 fn owned(ring: &Arc<Rings>, known: Known) {
     let owner = Arc::clone(ring);
@@ -95,11 +104,7 @@ fn a_suspect_is_one_launch_that_was() {
     model(&["one", "two"], |seen| {
         let launches = Arc::new(Launches::default());
         let ring = launches.ring();
-        let known = [
-            Known::new(&launches, 1, c"a"),
-            Known::new(&launches, 2, c"b"),
-            Known::new(&launches, 3, c"c"),
-        ];
+        let known = three(&launches);
         owned(&ring, known[0]);
         known[0].launch(&ring);
         known[1].launch(&ring);
@@ -130,11 +135,7 @@ fn a_suspect_is_one_launch_of_the_owner() {
     model(&["none", "first", "second", "third"], |seen| {
         let launches = Arc::new(Launches::default());
         let ring = launches.ring();
-        let known = [
-            Known::new(&launches, 1, c"a"),
-            Known::new(&launches, 2, c"b"),
-            Known::new(&launches, 3, c"c"),
-        ];
+        let known = three(&launches);
         let owner = thread::spawn({
             let ring = Arc::clone(&ring);
             move || known.iter().for_each(|one| assert!(one.launch(&ring)))
@@ -293,11 +294,7 @@ fn a_launch_that_is_forgotten_on_its_way_is_known_to_be() {
     model(&["forgotten", "remembered"], |seen| {
         let launches = Arc::new(Launches::default());
         let ring = launches.ring();
-        let known = [
-            Known::new(&launches, 1, c"a"),
-            Known::new(&launches, 2, c"b"),
-            Known::new(&launches, 3, c"c"),
-        ];
+        let known = three(&launches);
         owned(&ring, known[0]);
         let on_its_way = known[0].begin(&ring).unwrap();
         let other = thread::spawn({
