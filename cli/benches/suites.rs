@@ -33,7 +33,9 @@ const SUITES: [(&str, Run); 10] = [
         Ok(kernels::run(&cupola.selected()?, name(cupola)?, quick)?)
     }),
     ("launch", |cupola, quick| {
-        Ok(launch::run(&cupola.selected()?, name(cupola)?, quick)?)
+        // In this process alone: others are the command line's.
+        let device = cupola.selected()?;
+        Ok(launch::run(&device, name(cupola)?, quick, None)?)
     }),
     ("lifecycle", |cupola, quick| {
         let options = lifecycle::Options::default();

@@ -234,6 +234,7 @@ fn a_wrong_command_line_ends_with_2() {
         &["run", "a", "b"],
         &["bench", "alloc", "--threads", "0"],
         &["bench", "alloc", "--runs", "0"],
+        &["bench", "launch", "--processes", "0"],
         &[
             "bench", "alloc", "--device", "sim", "--quick", "--only", "xyz",
         ],
@@ -273,6 +274,40 @@ fn every_suite_runs_on_the_software_device() {
         let names: Vec<_> = rows.filter_map(|row| row["name"].as_str()).collect();
         assert!(names.iter().any(|name| name.contains(row)), "{names:?}");
     }
+}
+
+/// Without it the figures of several processes could be those of one, or a form be missing from them.
+#[test]
+fn launches_are_measured_in_several_processes() {
+    let names = |processes: &str| -> (Vec<String>, serde_json::Value) {
+        let args = [
+            "bench",
+            "launch",
+            "--device",
+            "sim",
+            "--quick",
+            "--json",
+            "-",
+            "--processes",
+            processes,
+        ];
+        let (code, stdout, stderr) = output(&mut cupola(&args));
+        assert_eq!(code, Some(0), "{stderr}");
+        let figures = json(&stdout);
+        let rows = figures["rows"].as_array().unwrap().iter();
+        let names = rows
+            .map(|row| row["name"].as_str().unwrap().to_owned())
+            .collect();
+        (names, figures["notes"].clone())
+    };
+    let (of_one, notes) = names("1");
+    assert!(!notes.to_string().contains("processes"), "{notes}");
+    let (of_three, notes) = names("3");
+    assert!(
+        notes.to_string().contains("medians of 3 processes"),
+        "{notes}"
+    );
+    assert_eq!(of_one, of_three);
 }
 
 /// Without it figures could be lost, or written in a form that nothing reads.

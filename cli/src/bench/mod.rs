@@ -31,6 +31,7 @@ mod traces;
 
 use std::time::Instant;
 
+use cupola::Backend;
 use cupola_managers::Device;
 
 pub use figures::{Bar, Figures, Row, Target};
@@ -52,6 +53,14 @@ fn is_system_driver(device: &Device) -> Result<bool, cupola_managers::Error> {
     let context = device.primary()?;
     let named = std::env::var_os("CUPOLA_CUDA_LIBRARY").is_some_and(|path| !path.is_empty());
     Ok(context.driver().library_path().is_some() && !named)
+}
+
+/// What `--device` is for a process that shall take the same device.
+fn word(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Gpu => "gpu",
+        Backend::Software => "sim",
+    }
 }
 
 /// Nanoseconds that one call of `work` takes, for each of `rounds` rounds of `calls` calls.

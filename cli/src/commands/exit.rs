@@ -171,7 +171,9 @@ impl From<cupola_cli::bench::launch::LaunchError> for Failure {
         match error {
             LaunchError::Failed(error) => error.into(),
             LaunchError::Driver(error) => error.into(),
-            LaunchError::Peer(..) => Self::new(Exit::Device, error.to_string()),
+            LaunchError::Peer(..) | LaunchError::Process(_) => {
+                Self::new(Exit::Device, error.to_string())
+            }
         }
     }
 }

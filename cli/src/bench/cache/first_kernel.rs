@@ -20,6 +20,7 @@ use cupola_managers::module::Module;
 use cupola_managers::ops::{self, LaunchConfig};
 
 use super::{Error, Figures};
+use crate::bench::word;
 
 /// Why there is nothing to measure.
 type Failed = Box<dyn std::error::Error>;
@@ -174,12 +175,9 @@ impl FirstKernel<'_> {
 
     /// Microseconds of so many parts, as a process says them.
     fn start(&self, folder: &Path, parts: usize) -> Result<Vec<f64>, Error> {
-        let device = match self.backend {
-            Backend::Gpu => "gpu",
-            Backend::Software => "sim",
-        };
         let output = Command::new(self.program)
-            .args(["bench", "cache", "--device", device, "--first-kernel"])
+            .args(["bench", "cache", "--device", word(self.backend)])
+            .arg("--first-kernel")
             .arg(folder)
             .output()?;
         let said = String::from_utf8_lossy(&output.stdout);

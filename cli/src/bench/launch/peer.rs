@@ -5,7 +5,9 @@ use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg as _};
 use cudarc::nvrtc::Ptx;
 use cupola_managers::Device;
 
-use super::{Form, LaunchError, PTX};
+use super::LaunchError;
+use super::form::Form;
+use super::measure::PTX;
 use crate::bench::is_system_driver;
 
 const SHAPE: LaunchConfig = LaunchConfig {

@@ -29,7 +29,7 @@ pub(crate) enum Suite {
     Kernels(DeviceSuiteArgs),
     /// Launches of a kernel with five arguments against the driver's own call and cudarc (build with
     /// `--features peers`)
-    Launch(DeviceSuiteArgs),
+    Launch(LaunchSuiteArgs),
     /// Streams, events, the current context and opening a device against the driver's own
     /// calls and cudarc (build with `--features peers`)
     Lifecycle(LifecycleArgs),
@@ -61,12 +61,12 @@ impl Suite {
             Self::Alloc(args) => &args.common,
             #[cfg(unix)]
             Self::Cache(args) => &args.common,
+            Self::Launch(args) => &args.common,
             Self::Lifecycle(args) => &args.common,
             Self::Completion(args)
             | Self::Copies(args)
             | Self::Graph(args)
             | Self::Kernels(args)
-            | Self::Launch(args)
             | Self::Loader(args)
             | Self::Peer(args)
             | Self::Pinned(args)
@@ -168,6 +168,24 @@ pub(crate) struct AllocArgs {
     /// What the programs of other allocators printed in the same run; their figures become rows
     #[arg(long, num_args = 1..)]
     pub(crate) peer_output: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LaunchSuiteArgs {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// Processes that measure one after the other, since what a launch takes depends on where a process has its
+    /// code; if not given 8 on a GPU, and one with --quick and on the software device
+    #[arg(long, value_parser = count(1..=1024))]
+    pub(crate) processes: Option<usize>,
+
+    /// Says the medians of this process to the one that started it
+    #[arg(long, hide = true, conflicts_with = "processes")]
+    pub(crate) one: bool,
 }
 
 #[derive(Args, Debug)]

@@ -2,9 +2,10 @@
 
 pub(crate) mod args;
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use cupola::{Cupola, Device};
+use cupola::{Backend, Cupola, Device};
 use cupola_cli::bench;
 
 use super::args::DeviceArgs;
@@ -12,7 +13,13 @@ use super::destination::apart;
 use super::exit::{Exit, Failure};
 use super::input::only_files;
 use super::output::say;
-use args::{AllocArgs, LifecycleArgs, ResidencyArgs, ResidencyPart, SlotsArgs, Suite, TightArgs};
+use args::{
+    AllocArgs, LaunchSuiteArgs, LifecycleArgs, ResidencyArgs, ResidencyPart, SlotsArgs, Suite,
+    TightArgs,
+};
+
+/// Processes in which launches are measured on a GPU.
+const LAUNCH_PROCESSES: NonZero<usize> = NonZero::new(8).unwrap();
 
 pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
     let report = suite.json().report()?;
@@ -47,10 +54,8 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
             let (_cupola, device, name) = open(&args.device)?;
             bench::kernels::run(&device, name, args.common.quick)?
         }
-        Suite::Launch(args) => {
-            let (_cupola, device, name) = open(&args.device)?;
-            bench::launch::run(&device, name, args.common.quick)?
-        }
+        Suite::Launch(args) if args.one => return launches_of_one(args),
+        Suite::Launch(args) => launch(args)?,
         Suite::Lifecycle(args) => match &args.opening {
             Some(word) => return opening(word),
             None => {
@@ -104,7 +109,7 @@ fn open(args: &DeviceArgs) -> Result<(Cupola, Device, String), Failure> {
 fn open_two(args: &DeviceArgs) -> Result<(Cupola, String), Failure> {
     let (cupola, _device, name) = open(args)?;
     #[cfg(feature = "sim")]
-    if cupola.backend() == cupola::Backend::Software && cupola.execution().devices().count() < 2 {
+    if cupola.backend() == Backend::Software && cupola.execution().devices().count() < 2 {
         let machine = cupola_sim::Machine::builder().devices(2).build();
         return Ok((Cupola::with_driver(machine.driver())?, name));
     }
@@ -210,6 +215,38 @@ fn sim(args: &args::SimSuiteArgs) -> bench::sim::Options {
         runs: args.runs.unwrap_or(options.runs),
         ..options
     }
+}
+
+fn launch(args: &LaunchSuiteArgs) -> Result<bench::Figures, Failure> {
+    let (cupola, device, name) = open(&args.device)?;
+    let backend = cupola.backend();
+    let quick = args.common.quick;
+    let default = match backend {
+        Backend::Gpu if !quick => LAUNCH_PROCESSES,
+        Backend::Gpu | Backend::Software => NonZero::<usize>::MIN,
+    };
+    let count = args.processes.and_then(NonZero::new).unwrap_or(default);
+    if count == NonZero::<usize>::MIN {
+        return Ok(bench::launch::run(&device, name, quick, None)?);
+    }
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new(Exit::Device, format!("this program: {error}")))?;
+    let processes = bench::launch::Processes {
+        program: &program,
+        backend,
+        count,
+    };
+    Ok(bench::launch::run(&device, name, quick, Some(&processes))?)
+}
+
+/// One of the processes that `launch` starts.
+fn launches_of_one(args: &LaunchSuiteArgs) -> Result<Exit, Failure> {
+    let (_cupola, device, _) = open(&args.device)?;
+    let medians = bench::launch::run_once(&device, args.common.quick)?.medians();
+    let text = serde_json::to_string(&medians)
+        .map_err(|error| Failure::new(Exit::Device, error.to_string()))?;
+    say(&text)?;
+    Ok(Exit::Done)
 }
 
 fn lifecycle(args: &LifecycleArgs) -> bench::lifecycle::Options {
