@@ -408,6 +408,42 @@ fn a_child_launches_nothing_where_its_parent_did() {
     ops::synchronize(&stream).unwrap();
 }
 
+// Without it a child that sets a mode could sleep for ever: until a thread of its parent has set one.
+#[test]
+fn a_child_sets_modes_and_waits_for_no_thread() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let (_table, _machine, _execution, context) = open();
+    // The more streams, the longer a thread that sets a mode has them locked.
+    let fresh = |_| context.streams().create(Default::default()).unwrap();
+    let streams: Vec<Stream> = (0..200).map(fresh).collect();
+    let ends = AtomicBool::new(false);
+    let first_failure = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ends.load(Ordering::Relaxed) {
+                context.set_tracking(false);
+                context.set_tracking(true);
+            }
+        });
+        let child = |_| {
+            in_a_child(|| {
+                // SAFETY: ends the child if it sleeps.
+                unsafe { alarm(20) };
+                for is_on in [true, false] {
+                    context.set_tracking(is_on);
+                    context.set_checked(is_on);
+                }
+                0
+            })
+        };
+        let failed = (0..50).map(child).find(|status| *status != 0);
+        ends.store(true, Ordering::Relaxed);
+        failed
+    });
+    assert_eq!(first_failure, None, "14: it sleeps");
+    drop(streams);
+}
+
 // Without it a child that launches a kernel could sleep for ever: until a thread of its parent has
 // looked for a module's streams that are gone.
 #[test]

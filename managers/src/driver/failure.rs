@@ -132,7 +132,9 @@ impl ContextCore {
             }
             Err(first) => {
                 // The thread that lost it may not have done so yet.
-                self.launches().close_gates();
+                if !mutant!("launches_gates_left_open_by_a_later_failure") {
+                    self.launches().close_gates();
+                }
                 let lost = self.lost_to(first);
                 if mutant!("policy_by_every_failing_thread") {
                     self.announce();

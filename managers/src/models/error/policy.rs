@@ -1,5 +1,6 @@
 //! The action when a context is lost: once, and under no lock of the operation that failed.
 
+use core::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,7 +9,7 @@ use loom::sync::Mutex;
 use loom::thread;
 
 use crate::driver::{ContextCore, Ledger};
-use crate::error::{Error, LossWatch, PoisonPolicy};
+use crate::error::{Error, LossWatch, PoisonPolicy, Rings};
 use crate::models::model;
 use crate::models::test_driver::{self, device};
 use crate::sync::deferred::DeferCallbacks;
@@ -43,6 +44,51 @@ fn one_of_the_failing_threads_carries_the_policy_out() {
         seen.note(if is_mine { "mine" } else { "the other's" });
         ledger.set_poison_policy(PoisonPolicy::Keep);
         drop(core);
+        device().check_empty();
+    });
+}
+
+// Without it a thread that has been told of a loss could launch all the same: by a gate that it opened before, and
+// that the thread which lost the context has not closed yet.
+#[test]
+fn a_thread_that_is_told_of_a_loss_asks_before_it_launches() {
+    // The first to fail, told by its own call, told by a question, and not told.
+    model(&["first", "a call", "a question", "nothing"], |seen| {
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let core = test_driver::context(&driver, &ledger);
+        let rings = [core.launches().ring(), core.launches().ring()];
+        let open = |core: &ContextCore, ring: &Rings| {
+            let launch = ring.begin(0, Location::caller(), 1).unwrap();
+            ring.put(launch);
+            ring.open_gate(|| core.is_healthy());
+        };
+        let [mine, asking] = rings;
+        open(&core, &mine);
+        let other = thread::spawn({
+            let core = Arc::clone(&core);
+            move || fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED)
+        });
+        let asker = thread::spawn({
+            let core = Arc::clone(&core);
+            move || {
+                open(&core, &asking);
+                let is_told = core.healthy().is_err();
+                assert!(!(is_told && asking.is_open()));
+                is_told
+            }
+        });
+        let failed = fail(&core, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert!(!mine.is_open());
+        seen.note(match failed {
+            Error::Driver(_) => "first",
+            _ => "a call",
+        });
+        other.join().unwrap();
+        seen.note(match asker.join().unwrap() {
+            true => "a question",
+            false => "nothing",
+        });
+        drop((core, mine));
         device().check_empty();
     });
 }
