@@ -74,8 +74,8 @@ pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
 /// A launch between [`begin_launch`](Stream::begin_launch) and [`end_launch`](Stream::end_launch).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BegunLaunch {
-    /// Remembered in the ring of the thread that launches on the stream, which is this one.
-    Owners(u64),
+    /// Remembered in the ring of the stream's owner, which this thread is; nothing but that is asked after it.
+    AtOnce(u64),
     Remembered(Launch),
     Unknown,
     /// It runs when the graph does.
@@ -153,7 +153,7 @@ impl Stream {
     #[track_caller]
     pub(crate) fn begin_launch(&self, kernel: u32) -> Result<BegunLaunch> {
         if self.lets_launches_begin() {
-            return Ok(BegunLaunch::Owners(self.begin_launch_at_once(kernel)));
+            return Ok(BegunLaunch::AtOnce(self.begin_launch_at_once(kernel)));
         }
         self.begin_other_launch(kernel)
     }
@@ -211,7 +211,7 @@ impl Stream {
         call: SymbolId,
         launched: Result<(), DriverError>,
     ) -> Result<()> {
-        if let (BegunLaunch::Owners(launch), Ok(())) = (begun, &launched)
+        if let (BegunLaunch::AtOnce(launch), Ok(())) = (begun, &launched)
             && !self.core().is_checked()
         {
             self.launches().put_as_owner(launch);
@@ -230,7 +230,7 @@ impl Stream {
         launched: Result<(), DriverError>,
     ) -> Result<()> {
         let launch = match begun {
-            BegunLaunch::Owners(launch) => Some(Launch::Owners(launch)),
+            BegunLaunch::AtOnce(launch) => Some(Launch::Owners(launch)),
             BegunLaunch::Remembered(launch) => Some(launch),
             BegunLaunch::Unknown | BegunLaunch::Captured => None,
         };

@@ -11,6 +11,7 @@ use cupola_residency::{Residency, ResidencyConfig, ResidencyError, Slot, SlotCon
 
 use super::{Bench, MIB, Weights};
 use crate::bench::Figures;
+use crate::trace::SplitMix;
 
 /// The models of the trace `embed13` in KiB: eleven encoders of texts with hidden sizes of 256 to 1024 and
 /// 4 to 24 layers, the encoder of T5 and a transformer of images. They are 5 GB; the trace has 2.2 GB for them.
@@ -106,30 +107,22 @@ impl Way {
     }
 }
 
-/// A generator that gives the same numbers each time (Steele and others, 2014).
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
+/// Not [`SplitMix::below`]: figures of before are of these orders.
+fn below(random: &mut SplitMix, end: u64) -> u64 {
+    random.next() % end
 }
 
 fn orders(requests: usize) -> [(&'static str, Vec<usize>); 4] {
     let count = MODELS.len();
     let mut random = SplitMix(13);
-    let model = |random: &mut SplitMix| random.below(count as u64) as usize;
+    let model = |random: &mut SplitMix| below(random, count as u64) as usize;
     // Which model is how popular has nothing to do with its size.
     let popular = [6, 1, 9, 12, 3, 0, 10, 4, 7, 11, 2, 8, 5];
     let weight = |rank: usize| 360_360 / (rank as u64 + 1);
     let all: u64 = (0..count).map(weight).sum();
     let mut zipf = Vec::new();
     while zipf.len() < requests {
-        let mut at = random.below(all);
+        let mut at = below(&mut random, all);
         let rank = (0..count).find(|&rank| {
             let is_here = at < weight(rank);
             at = at.saturating_sub(weight(rank));
@@ -141,8 +134,8 @@ fn orders(requests: usize) -> [(&'static str, Vec<usize>); 4] {
     let mut bursty = Vec::new();
     while bursty.len() < requests {
         let some = [0; 3].map(|_| model(&mut random));
-        for _ in 0..10 + random.below(30) {
-            bursty.push(some[random.below(3) as usize]);
+        for _ in 0..10 + below(&mut random, 30) {
+            bursty.push(some[below(&mut random, 3) as usize]);
         }
     }
     bursty.truncate(requests);

@@ -135,7 +135,7 @@ unsafe fn put_again<L: List>(
     launch: u64,
     refused: DriverError,
 ) -> Result<()> {
-    let begun = BegunLaunch::Owners(launch);
+    let begun = BegunLaunch::AtOnce(launch);
     // SAFETY: the conditions of this function.
     let launched = unsafe { end(function, &config, pointers, stream, begun, Err(refused)) };
     let launch = LaunchId {
