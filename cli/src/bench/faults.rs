@@ -245,9 +245,13 @@ fn trial(fault: Fault, delay: Duration, storm: &mut Storm) -> Result<bool, Error
     let mut callers = Callers::new();
     // Nothing behind it is done before the gate is open.
     let (gate, closed) = channel::<()>();
+    let (begins, begun) = channel::<()>();
     ops::host_function(&stream, move || {
+        let _ = begins.send(());
         let _open = closed.recv();
     })?;
+    // A function that has not begun is dropped with a lost context, and would hold up nothing.
+    let _ = begun.recv();
     let (from, to) = match fault {
         Fault::Kernel => (0xdead_0000_0000, 0xdead_0000_0000),
         _ => (input.as_raw(), output.as_raw()),

@@ -74,7 +74,8 @@ pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
 /// A launch between [`begin_launch`](Stream::begin_launch) and [`end_launch`](Stream::end_launch).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BegunLaunch {
-    /// Remembered in the ring of the stream's owner, which this thread is; nothing but that is asked after it.
+    /// Remembered in the ring of the stream's owner, which this thread is, and not in checked mode: when the driver
+    /// has taken it nothing else is asked.
     AtOnce(u64),
     Remembered(Launch),
     Unknown,

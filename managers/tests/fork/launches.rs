@@ -7,7 +7,7 @@ use cupola_managers::{Error, Stream, ops};
 use cupola_sys::driver::id;
 
 use super::common::open;
-use super::{alarm, in_a_child};
+use super::in_a_child;
 
 // Without it a child could launch a kernel on a stream on which its parent did: nothing but the number of its thread says
 // that this is another process.
@@ -55,8 +55,6 @@ fn a_child_sets_modes_and_waits_for_no_thread() {
         });
         let child = |_| {
             in_a_child(|| {
-                // SAFETY: ends the child if it sleeps.
-                unsafe { alarm(20) };
                 for is_on in [true, false] {
                     context.set_tracking(is_on);
                     context.set_checked(is_on);
@@ -107,11 +105,7 @@ fn a_child_launches_nothing_and_waits_for_no_thread() {
         // A fifth stream: it looks for those that are gone.
         scope.spawn(|| launch(&one).unwrap());
         arrives.recv().unwrap();
-        let status = in_a_child(|| {
-            // SAFETY: ends the child if it sleeps.
-            unsafe { alarm(20) };
-            c_int::from(launch(&other) != Err(Error::Forked))
-        });
+        let status = in_a_child(|| c_int::from(launch(&other) != Err(Error::Forked)));
         drop(end);
         assert_eq!(status, 0, "14: it sleeps, 256: it launches");
     });

@@ -6,6 +6,7 @@ mod common;
 mod launches;
 
 use core::ffi::{c_int, c_uint};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
 use cupola_managers::graph::{CaptureConfig, Graph, GraphBuilder};
@@ -71,11 +72,15 @@ fn a_child_makes_no_driver_call() {
 
 /// What a child of this process makes of `code`, which ends it.
 fn in_a_child(code: impl FnOnce() -> c_int) -> c_int {
-    // SAFETY: the child runs this thread's code alone: it takes no lock that another thread
-    // may hold, and leaves without running anything else.
+    // SAFETY: the child runs this thread's code alone: it is meant to take no lock that another thread
+    // may hold, and leaves without running anything else; the alarm ends it if it does.
     let child = unsafe { fork() };
+    assert!(child >= 0, "no child");
     if child == 0 {
-        let code = code();
+        // SAFETY: ends the child if it sleeps.
+        unsafe { alarm(20) };
+        // A panic must not unwind into the child's copy of the test runner.
+        let code = catch_unwind(AssertUnwindSafe(code)).unwrap_or(101);
         // SAFETY: ends the child at once.
         unsafe { _exit(code) };
     }
@@ -108,8 +113,6 @@ fn a_child_waits_for_no_ticket_and_ends_leases_in_stock() {
     let status = in_a_child(|| {
         // The parent's thread may have asked for the ticket until now.
         let before = table.counts();
-        // SAFETY: ends the child where it hangs.
-        unsafe { alarm(20) };
         let (sender, told) = std::sync::mpsc::channel();
         let at_once = ticket.on_done(move |result| sender.send(result).unwrap());
         let refused = [
@@ -141,8 +144,6 @@ fn a_child_leaves_pinned_pools_alone() {
     let buffer = host.allocate::<u8>(8).unwrap();
     let before = table.counts();
     let status = in_a_child(|| {
-        // SAFETY: ends the child where it hangs.
-        unsafe { alarm(20) };
         // A page that both have would be another one for the host than for the device once one of
         // them writes to it.
         if is_mapped(buffer.as_ptr().addr()) {
@@ -408,8 +409,6 @@ fn a_child_refuses_pipelines_and_what_is_made_of_them() {
     drop(streams.lease().unwrap());
     table.reset();
     let status = in_a_child(|| {
-        // SAFETY: ends the child where it hangs.
-        unsafe { alarm(20) };
         let submit = |pipeline: &mut Pipeline<u8, u8>| {
             let input = pipeline.try_input().unwrap();
             input.submit::<Error>(8, |_| Ok(8)).map(drop)

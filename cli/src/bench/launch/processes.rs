@@ -33,7 +33,7 @@ impl Processes<'_> {
         }
         all.note(format!(
             "medians of {} processes, of the medians of their rounds; ranges are those of processes",
-            self.count
+            all.count()
         ));
         Ok(all)
     }
@@ -45,9 +45,69 @@ impl Processes<'_> {
             .args(quick.then_some("--quick"))
             .output()
             .map_err(|error| LaunchError::Process(error.to_string()))?;
-        serde_json::from_slice(&output.stdout).map_err(|error| {
+        let failed = |problem: String| {
             let errors = String::from_utf8_lossy(&output.stderr);
-            LaunchError::Process(format!("{}: {error}: {errors}", output.status))
-        })
+            LaunchError::Process(format!("{}: {problem}{}", output.status, errors.trim()))
+        };
+        // One that fails behind its figures has failed.
+        if !output.status.success() {
+            return Err(failed(String::new()));
+        }
+        let samples: Samples = serde_json::from_slice(&output.stdout).map_err(|error| {
+            let said = String::from_utf8_lossy(&output.stdout);
+            failed(format!("{error}: {}", said.trim()))
+        })?;
+        match samples.count() {
+            1 => Ok(samples),
+            count => Err(failed(format!("it has {count} figures of a launch"))),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// What `count` processes of this shell script are taken for.
+    fn measured(script: &str, count: usize) -> Result<usize, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        // Written by another process: a child that another test starts would have this one's file open.
+        let write = r#"printf '%s\n' '#!/bin/sh' "$1" > "$2" && chmod 700 "$2""#;
+        let written = Command::new("sh")
+            .args(["-c", write, "sh", script])
+            .arg(&program)
+            .status();
+        assert!(written.unwrap().success());
+        let processes = Processes {
+            program: &program,
+            backend: Backend::Software,
+            count: NonZero::new(count).unwrap(),
+        };
+        match processes.measure(true) {
+            Ok(samples) => Ok(samples.count()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Without it the figures of a process that has failed could be taken, or those of one process for those of
+    /// several.
+    #[test]
+    fn only_figures_of_processes_that_succeed_are_taken() {
+        let form = r#"{"name":"cuLaunchKernel","times":[2.0],"beside":[0.0],"allocations":[0.0]}"#;
+        let good = format!(r#"echo '{{"notes":[],"forms":[{form}],"check":[1.0]}}'"#);
+        assert_eq!(measured(&good, 1), Ok(1));
+        assert_eq!(measured(&good, 3), Ok(3));
+        let dies = measured(&format!("{good}; kill -9 $$"), 1).unwrap_err();
+        assert!(dies.contains("signal: 9"), "{dies}");
+        let fails = measured("echo no memory >&2; exit 6", 1).unwrap_err();
+        assert!(
+            fails.contains("6") && fails.ends_with("no memory"),
+            "{fails}"
+        );
+        let speaks = measured("echo good morning", 1).unwrap_err();
+        assert!(speaks.contains("good morning"), "{speaks}");
+        let empty = measured(r#"echo '{"notes":[],"forms":[],"check":[]}'"#, 1).unwrap_err();
+        assert!(empty.contains("0 figures"), "{empty}");
     }
 }

@@ -184,7 +184,7 @@ pub(crate) struct LaunchSuiteArgs {
     pub(crate) processes: Option<usize>,
 
     /// Says the medians of this process to the one that started it
-    #[arg(long, hide = true, conflicts_with = "processes")]
+    #[arg(long, hide = true, conflicts_with_all = ["processes", "json"])]
     pub(crate) one: bool,
 }
 

@@ -64,6 +64,7 @@ fn a_thread_that_is_told_of_a_loss_asks_before_it_launches() {
         };
         let [mine, asking] = rings;
         open(&core, &mine);
+        assert!(mine.is_open());
         let other = thread::spawn({
             let core = Arc::clone(&core);
             move || fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED)
@@ -81,7 +82,8 @@ fn a_thread_that_is_told_of_a_loss_asks_before_it_launches() {
         assert!(!mine.is_open());
         seen.note(match failed {
             Error::Driver(_) => "first",
-            _ => "a call",
+            Error::Poisoned { .. } => "a call",
+            other => panic!("{other}"),
         });
         other.join().unwrap();
         seen.note(match asker.join().unwrap() {
