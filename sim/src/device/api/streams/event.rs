@@ -115,9 +115,10 @@ fn query(call: &Call<'_>, event: CUevent) -> Reply {
             .into_iter()
             .for_each(|at| schedule.observe(at));
     }
-    // A fault comes before what it stopped.
+    // A fault is noted before what it stopped is settled: asked in this order, a question during one is told of it.
+    let is_settled = record.is_settled();
     event.health.check()?;
-    if record.is_settled() {
+    if is_settled {
         call.machine.strict.learn(record.clock());
         Ok(())
     } else {
