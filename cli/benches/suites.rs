@@ -34,8 +34,8 @@ const SUITES: [(&str, Run); 10] = [
     }),
     ("launch", |cupola, quick| {
         // In this process alone: others are the command line's.
-        let device = cupola.selected()?;
-        Ok(launch::run(&device, name(cupola)?, quick, None)?)
+        let samples = launch::measure(&cupola.selected()?, quick)?;
+        Ok(launch::figures(name(cupola)?, &samples))
     }),
     ("lifecycle", |cupola, quick| {
         let options = lifecycle::Options::default();

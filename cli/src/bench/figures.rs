@@ -13,14 +13,17 @@ pub struct Row {
     pub name: String,
     /// The median, in `unit`.
     pub median: f64,
-    /// The smallest and the largest round.
+    /// The smallest and the largest round, or process.
     pub range: [f64; 2],
+    /// The median of each process, where several measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<f64>,
     /// The unit of the figures.
     pub unit: &'static str,
     /// The row that this one is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// `median / median of against`.
+    /// `median / median of against`; where several processes measured, the median of theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// Operations of all threads together, in millions a second.
@@ -116,6 +119,7 @@ impl Figures {
             name: name.into(),
             median,
             range,
+            processes: Vec::new(),
             unit,
             against: against.map(Into::into),
             ratio,

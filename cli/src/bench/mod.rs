@@ -56,7 +56,7 @@ fn is_system_driver(device: &Device) -> Result<bool, cupola_managers::Error> {
 }
 
 /// What `--device` is for a process that shall take the same device.
-fn word(backend: Backend) -> &'static str {
+fn device_word(backend: Backend) -> &'static str {
     match backend {
         Backend::Gpu => "gpu",
         Backend::Software => "sim",

@@ -26,6 +26,21 @@ pub(crate) enum Exit {
     Refused = 6,
 }
 
+impl Exit {
+    /// Of a process of this program that has failed.
+    fn of(code: Option<i32>) -> Self {
+        let all = [
+            Self::Wrong,
+            Self::Usage,
+            Self::NoDevice,
+            Self::File,
+            Self::Refused,
+        ];
+        let exit = all.into_iter().find(|exit| code == Some(*exit as i32));
+        exit.unwrap_or(Self::Device)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
@@ -171,9 +186,9 @@ impl From<cupola_cli::bench::launch::LaunchError> for Failure {
         match error {
             LaunchError::Failed(error) => error.into(),
             LaunchError::Driver(error) => error.into(),
-            LaunchError::Peer(..) | LaunchError::Process(_) => {
-                Self::new(Exit::Device, error.to_string())
-            }
+            LaunchError::Peer(..) => Self::new(Exit::Device, error.to_string()),
+            // It is this program, and ends as this one would have.
+            LaunchError::Process { code, .. } => Self::new(Exit::of(code), error.to_string()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use core::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use cupola_managers::{Error, Stream, ops};
 use cupola_sys::driver::id;
@@ -48,7 +49,9 @@ fn a_child_sets_modes_and_waits_for_no_thread() {
     let ends = AtomicBool::new(false);
     let first_failure = std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !ends.load(Ordering::Relaxed) {
+            // Not for ever, should the other thread panic.
+            let begin = Instant::now();
+            while !ends.load(Ordering::Relaxed) && begin.elapsed() < Duration::from_secs(120) {
                 context.set_tracking(false);
                 context.set_tracking(true);
             }

@@ -20,7 +20,7 @@ use cupola_managers::module::Module;
 use cupola_managers::ops::{self, LaunchConfig};
 
 use super::{Error, Figures};
-use crate::bench::word;
+use crate::bench::device_word;
 
 /// Why there is nothing to measure.
 type Failed = Box<dyn std::error::Error>;
@@ -176,7 +176,7 @@ impl FirstKernel<'_> {
     /// Microseconds of so many parts, as a process says them.
     fn start(&self, folder: &Path, parts: usize) -> Result<Vec<f64>, Error> {
         let output = Command::new(self.program)
-            .args(["bench", "cache", "--device", word(self.backend)])
+            .args(["bench", "cache", "--device", device_word(self.backend)])
             .arg("--first-kernel")
             .arg(folder)
             .output()?;

@@ -40,35 +40,28 @@ pub enum LaunchError {
     #[error("{0}: {1}")]
     Peer(&'static str, String),
     /// Of a process that measures.
-    #[error("a process that measures: {0}")]
-    Process(String),
+    #[error("a process that measures: {problem}")]
+    Process {
+        /// What it ended with, where it did not succeed.
+        code: Option<i32>,
+        /// What it said.
+        problem: String,
+    },
 }
 
-/// Measures launches on `device` in `processes`, or in this process if there are none; with `quick` so few
-/// that the figures mean nothing.
-///
-/// # Errors
-/// What the driver, another library or a process returned.
-pub fn run(
-    device: &Device,
-    name: String,
-    quick: bool,
-    processes: Option<&Processes<'_>>,
-) -> Result<Figures, LaunchError> {
-    let samples = match processes {
-        Some(processes) => processes.measure(quick)?,
-        None => run_once(device, quick)?,
-    };
-    let mut figures = Figures::new("launch", name);
-    samples.add_rows(&mut figures);
-    Ok(figures)
-}
-
-/// Measures launches on `device` in this process.
+/// Measures launches on `device` in this process; with `quick` so few that the figures mean nothing.
 ///
 /// # Errors
 /// What the driver, or another library, returned.
-pub fn run_once(device: &Device, quick: bool) -> Result<Samples, LaunchError> {
+pub fn measure(device: &Device, quick: bool) -> Result<Samples, LaunchError> {
     let is_software = device.info()?.name.contains("software");
     measure::measure(device, is_software, quick)
+}
+
+/// The figures of what was measured on the device of this name.
+#[must_use]
+pub fn figures(name: String, samples: &Samples) -> Figures {
+    let mut figures = Figures::new("launch", name);
+    samples.add_rows(&mut figures);
+    figures
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use cupola::Backend;
 
 use super::{LaunchError, Samples};
-use crate::bench::word;
+use crate::bench::device_word;
 
 /// So many processes that measure, one after the other.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +21,19 @@ pub struct Processes<'p> {
 }
 
 impl Processes<'_> {
-    /// The medians of all.
-    pub(super) fn measure(&self, quick: bool) -> Result<Samples, LaunchError> {
+    /// Measures launches, as [`measure`](super::measure()) does: the median of each process.
+    ///
+    /// # Errors
+    /// That a process could not be started, or what it ended with.
+    pub fn measure(&self, quick: bool) -> Result<Samples, LaunchError> {
         let mut all = self.start(quick)?;
         for _ in 1..self.count.get() {
             let other = self.start(quick)?;
             if !all.append(other) {
-                let problem = "they did not measure the same forms".to_owned();
-                return Err(LaunchError::Process(problem));
+                return Err(failed(
+                    None,
+                    "it measured other forms than the first".to_owned(),
+                ));
             }
         }
         all.note(format!(
@@ -41,27 +46,37 @@ impl Processes<'_> {
     /// The medians of one.
     fn start(&self, quick: bool) -> Result<Samples, LaunchError> {
         let output = Command::new(self.program)
-            .args(["bench", "launch", "--device", word(self.backend), "--one"])
+            .args([
+                "bench",
+                "launch",
+                "--device",
+                device_word(self.backend),
+                "--one",
+            ])
             .args(quick.then_some("--quick"))
             .output()
-            .map_err(|error| LaunchError::Process(error.to_string()))?;
-        let failed = |problem: String| {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            LaunchError::Process(format!("{}: {problem}{}", output.status, errors.trim()))
-        };
+            .map_err(|error| failed(None, error.to_string()))?;
+        let errors = String::from_utf8_lossy(&output.stderr);
         // One that fails behind its figures has failed.
         if !output.status.success() {
-            return Err(failed(String::new()));
+            let problem = format!("{}: {}", output.status, errors.trim());
+            return Err(failed(output.status.code(), problem));
         }
-        let samples: Samples = serde_json::from_slice(&output.stdout).map_err(|error| {
+        let wrong = |problem: String| {
             let said = String::from_utf8_lossy(&output.stdout);
-            failed(format!("{error}: {}", said.trim()))
-        })?;
+            failed(None, format!("{problem}: {}", said.trim()))
+        };
+        let samples: Samples =
+            serde_json::from_slice(&output.stdout).map_err(|error| wrong(error.to_string()))?;
         match samples.count() {
             1 => Ok(samples),
-            count => Err(failed(format!("it has {count} figures of a launch"))),
+            count => Err(wrong(format!("{count} figures of a launch"))),
         }
     }
+}
+
+fn failed(code: Option<i32>, problem: String) -> LaunchError {
+    LaunchError::Process { code, problem }
 }
 
 #[cfg(all(test, unix))]
@@ -86,7 +101,8 @@ mod tests {
         };
         match processes.measure(true) {
             Ok(samples) => Ok(samples.count()),
-            Err(error) => Err(error.to_string()),
+            Err(LaunchError::Process { code, problem }) => Err(format!("{code:?} {problem}")),
+            Err(error) => panic!("{error}"),
         }
     }
 
@@ -94,8 +110,9 @@ mod tests {
     /// several.
     #[test]
     fn only_figures_of_processes_that_succeed_are_taken() {
-        let form = r#"{"name":"cuLaunchKernel","times":[2.0],"beside":[0.0],"allocations":[0.0]}"#;
-        let good = format!(r#"echo '{{"notes":[],"forms":[{form}],"check":[1.0]}}'"#);
+        let form = r#"{"name":"cuLaunchKernel","times":[2.0],"ratios":[1.0],"beside":[0.0],"allocations":[0.0]}"#;
+        let good =
+            format!(r#"echo '{{"of":"Process","notes":[],"forms":[{form}],"check":[1.0]}}'"#);
         assert_eq!(measured(&good, 1), Ok(1));
         assert_eq!(measured(&good, 3), Ok(3));
         let dies = measured(&format!("{good}; kill -9 $$"), 1).unwrap_err();
@@ -107,7 +124,11 @@ mod tests {
         );
         let speaks = measured("echo good morning", 1).unwrap_err();
         assert!(speaks.contains("good morning"), "{speaks}");
-        let empty = measured(r#"echo '{"notes":[],"forms":[],"check":[]}'"#, 1).unwrap_err();
+        let empty = measured(
+            r#"echo '{"of":"Process","notes":[],"forms":[],"check":[]}'"#,
+            1,
+        )
+        .unwrap_err();
         assert!(empty.contains("0 figures"), "{empty}");
     }
 }

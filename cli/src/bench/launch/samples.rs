@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::form::Form;
 use super::{ADDRESSES, CHECKED, RAW, TYPED};
-use crate::bench::{Figures, median};
+use crate::bench::{Figures, Row, median};
 
 /// Nanoseconds that a launch may take beside the driver's call.
 const BESIDE: f64 = 30.0;
@@ -15,10 +15,20 @@ const CHECK: f64 = 50.0;
 /// What one process measured in each of its rounds, or the medians of several processes.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Samples {
+    of: Source,
     notes: Vec<String>,
     forms: Vec<FormSamples>,
     /// Nanoseconds that the check of one address takes.
     check: Vec<f64>,
+}
+
+/// What a sample is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Source {
+    /// A round.
+    Round,
+    /// A process: the median of its rounds.
+    Process,
 }
 
 /// What was measured of one form.
@@ -27,7 +37,9 @@ struct FormSamples {
     name: String,
     /// Nanoseconds of a launch.
     times: Vec<f64>,
-    /// Nanoseconds that it takes more than the driver's call of the same round.
+    /// What it takes of the driver's call of the same round.
+    ratios: Vec<f64>,
+    /// Nanoseconds that it takes more than that.
     beside: Vec<f64>,
     /// Allocations of the host in a round that the driver's call does not make.
     allocations: Vec<f64>,
@@ -52,6 +64,7 @@ impl Samples {
             None => Vec::new(),
         };
         Self {
+            of: Source::Round,
             notes,
             forms,
             check,
@@ -61,12 +74,11 @@ impl Samples {
     /// Each row's median alone: what a process tells the one that started it.
     #[must_use]
     pub fn medians(mut self) -> Self {
-        for form in &mut self.forms {
-            for row in [&mut form.times, &mut form.beside, &mut form.allocations] {
-                *row = vec![median(row)];
-            }
+        let rows = self.forms.iter_mut().flat_map(FormSamples::rows);
+        for row in rows.chain([&mut self.check]) {
+            *row = vec![median(row)];
         }
-        self.check = vec![median(&self.check)];
+        self.of = Source::Process;
         self
     }
 
@@ -78,10 +90,10 @@ impl Samples {
         if names(&self.forms) != names(&other.forms) {
             return false;
         }
-        for (form, more) in self.forms.iter_mut().zip(other.forms) {
-            form.times.extend(more.times);
-            form.beside.extend(more.beside);
-            form.allocations.extend(more.allocations);
+        for (form, mut more) in self.forms.iter_mut().zip(other.forms) {
+            for (row, more) in form.rows().into_iter().zip(more.rows()) {
+                row.append(more);
+            }
         }
         self.check.extend(other.check);
         true
@@ -97,45 +109,80 @@ impl Samples {
         self.notes.push(note);
     }
 
-    /// The rows, with what the first form is meant to take at most.
+    /// The rows, with what a kernel with a signature and the check of an address are meant to take at most.
     pub(super) fn add_rows(&self, figures: &mut Figures) {
         figures.notes.extend(self.notes.iter().cloned());
+        if self.of == Source::Round {
+            let note = "of one process; another one may differ by 20 ns and more, see --processes";
+            figures.notes.push(note.into());
+        }
         for form in &self.forms {
-            let against = (form.name != RAW).then_some(RAW);
-            figures.push(&form.name, "ns", &form.times, against);
+            let row = self.add(figures, &form.name, "ns", &form.times);
+            if form.name != RAW {
+                // Of the same rounds: two processes differ by more than two forms.
+                row.against = Some(RAW.into());
+                row.ratio = Some(median(&form.ratios));
+            }
         }
         let others = || self.forms.iter().filter(|form| form.name != RAW);
+        let beside = |form: &str| format!("{form}: more than the driver's call");
         for form in others() {
-            let name = format!("{}: more than the driver's call", form.name);
-            let row = figures.push(&name, "ns", &form.beside, None);
+            let row = self.add(figures, &beside(&form.name), "ns", &form.beside);
             if form.name == TYPED {
                 row.want(BESIDE);
             }
         }
         let name = "the check of an address among 1000 blocks";
-        figures.push(name, "ns", &self.check, None).want(CHECK);
+        self.add(figures, name, "ns", &self.check).want(CHECK);
         for form in others() {
             let name = format!("{}: allocations beside the driver's", form.name);
-            let row = figures.push(&name, "allocations", &form.allocations, None);
+            let row = self.add(figures, &name, "allocations", &form.allocations);
             if form.name == TYPED {
                 row.want(0.0);
             }
         }
-        let peers: Vec<&str> = others()
-            .map(|form| form.name.as_str())
-            .filter(|name| name.starts_with("cudarc"))
+        let peers: Vec<String> = others()
+            .filter(|form| form.name.starts_with("cudarc"))
+            .map(|form| beside(&form.name))
             .collect();
-        figures.want(TYPED, 1.0, &peers);
+        let peers: Vec<&str> = peers.iter().map(String::as_str).collect();
+        figures.want(&beside(TYPED), 1.0, &peers);
+    }
+
+    fn add<'f>(
+        &self,
+        figures: &'f mut Figures,
+        name: &str,
+        unit: &'static str,
+        samples: &[f64],
+    ) -> &'f mut Row {
+        let row = figures.push(name, unit, samples, None);
+        if self.of == Source::Process {
+            row.processes = samples.to_vec();
+        }
+        row
+    }
+}
+
+impl FormSamples {
+    fn rows(&mut self) -> [&mut Vec<f64>; 4] {
+        [
+            &mut self.times,
+            &mut self.ratios,
+            &mut self.beside,
+            &mut self.allocations,
+        ]
     }
 }
 
 impl Form<'_> {
     fn samples(&self, raw: &Self) -> FormSamples {
-        let pairs = self.times.iter().zip(&raw.times);
+        let pairs = || self.times.iter().zip(&raw.times);
         FormSamples {
             name: self.name.to_owned(),
             times: self.times.clone(),
-            beside: pairs.map(|(time, raw)| time - raw).collect(),
+            ratios: pairs().map(|(time, raw)| time / raw).collect(),
+            beside: pairs().map(|(time, raw)| time - raw).collect(),
             // The software device allocates within the call.
             allocations: vec![self.allocations as f64 - raw.allocations as f64],
         }
@@ -178,7 +225,11 @@ mod tests {
         let beside = row("a kernel with a signature: more than the driver's call");
         assert_eq!(beside.range, [5.0, 15.0]);
         assert_eq!(beside.median, 10.0);
+        assert_eq!(beside.processes, [15.0, 5.0]);
         assert!(beside.bars[0].met);
+        // 1.15 and 1.25, where the medians of both forms' times are 60 and 72.5.
+        let ratio = row(TYPED).ratio.unwrap();
+        assert!((ratio - 1.2).abs() < 1e-9, "{ratio}");
         assert_eq!(row(RAW).median, 60.0);
         assert_eq!(
             row("the check of an address among 1000 blocks").median,

@@ -178,8 +178,8 @@ pub(crate) struct LaunchSuiteArgs {
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 
-    /// Processes that measure one after the other, since what a launch takes depends on where a process has its
-    /// code; if not given 8 on a GPU, and one with --quick and on the software device
+    /// Processes that measure, one after the other: what a launch takes depends on where a process has its code.
+    /// If not given, 8 measure on a GPU; with --quick, and on the software device, one does
     #[arg(long, value_parser = count(1..=1024))]
     pub(crate) processes: Option<usize>,
 

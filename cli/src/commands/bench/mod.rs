@@ -226,23 +226,25 @@ fn launch(args: &LaunchSuiteArgs) -> Result<bench::Figures, Failure> {
         Backend::Gpu | Backend::Software => NonZero::<usize>::MIN,
     };
     let count = args.processes.and_then(NonZero::new).unwrap_or(default);
-    if count == NonZero::<usize>::MIN {
-        return Ok(bench::launch::run(&device, name, quick, None)?);
-    }
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::new(Exit::Device, format!("this program: {error}")))?;
-    let processes = bench::launch::Processes {
-        program: &program,
-        backend,
-        count,
+    let samples = if count == NonZero::<usize>::MIN {
+        bench::launch::measure(&device, quick)?
+    } else {
+        let program = std::env::current_exe()
+            .map_err(|error| Failure::new(Exit::File, format!("this program: {error}")))?;
+        let processes = bench::launch::Processes {
+            program: &program,
+            backend,
+            count,
+        };
+        processes.measure(quick)?
     };
-    Ok(bench::launch::run(&device, name, quick, Some(&processes))?)
+    Ok(bench::launch::figures(name, &samples))
 }
 
 /// One of the processes that `launch` starts.
 fn launches_of_one(args: &LaunchSuiteArgs) -> Result<Exit, Failure> {
     let (_cupola, device, _) = open(&args.device)?;
-    let medians = bench::launch::run_once(&device, args.common.quick)?.medians();
+    let medians = bench::launch::measure(&device, args.common.quick)?.medians();
     let text = serde_json::to_string(&medians)
         .map_err(|error| Failure::new(Exit::Device, error.to_string()))?;
     say(&text)?;
